@@ -1,0 +1,1 @@
+# See README.md. Real targets are added with the parts they build.

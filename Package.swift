@@ -1,0 +1,93 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target is built the same way: Swift 6 mode, Swift 7's coming rules, no warning left standing.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+    .treatAllWarnings(as: .error),
+]
+
+/// Targets that touch C: each unsafe expression has to say so.
+let touchingC: [SwiftSetting] = strict + [.strictMemorySafety()]
+
+let package = Package(
+    name: "vicinity",
+    products: [
+        .library(name: "Vicinity", targets: ["Vicinity"]),
+        .executable(name: "vicinity", targets: ["vicinity-cli"]),
+        .executable(name: "vicinityd", targets: ["vicinityd"]),
+    ],
+    targets: [
+        // C: one target per library, none with logic.
+        .systemLibrary(name: "CNetlink", pkgConfig: "libnl-genl-3.0 libnl-route-3.0"),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium"),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
+        .target(name: "CPlatform"),
+        .target(name: "CToml", cxxSettings: [.define("TOML_HEADER_ONLY", to: "1")]),
+
+        // The rooms, in the order in which data flows.
+        .target(name: "Platform", dependencies: ["CPlatform"], swiftSettings: touchingC),
+        .target(
+            name: "Netlink", dependencies: ["CNetlink", "CPlatform", "Platform"], swiftSettings: touchingC),
+        .target(name: "WiFi", dependencies: ["Netlink"], swiftSettings: strict),
+        .target(
+            name: "Environment", dependencies: ["Netlink", "Platform", "WiFi"], swiftSettings: strict),
+        .target(
+            name: "Rules", dependencies: ["CToml", "Environment", "Netlink", "WiFi"],
+            swiftSettings: touchingC),
+        .target(
+            name: "Actions", dependencies: ["CPlatform", "Platform"], swiftSettings: touchingC),
+        .target(name: "JSON", swiftSettings: strict),
+        .target(
+            name: "Feed", dependencies: ["CPlatform", "Environment", "JSON", "Netlink", "Platform", "WiFi"],
+            swiftSettings: touchingC),
+        .target(
+            name: "Analytics", dependencies: ["CSodium", "Environment", "JSON", "Platform", "WiFi"],
+            swiftSettings: touchingC),
+        .target(
+            name: "Agent",
+            dependencies: [
+                "Actions", "Analytics", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules",
+                "WiFi",
+            ],
+            swiftSettings: touchingC),
+        .target(
+            name: "CommandLine",
+            dependencies: [
+                "Agent", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "WiFi",
+            ],
+            swiftSettings: touchingC),
+        .target(
+            name: "Vicinity", dependencies: ["Environment", "Netlink", "Platform", "WiFi"],
+            swiftSettings: strict),
+        .executableTarget(name: "vicinity-cli", dependencies: ["CommandLine"], swiftSettings: strict),
+        .executableTarget(name: "vicinityd", dependencies: ["Agent"], swiftSettings: strict),
+
+        // Tests.
+        .testTarget(
+            name: "NetlinkTests", dependencies: ["Netlink", "Platform"], swiftSettings: strict),
+        .testTarget(name: "WiFiTests", dependencies: ["Netlink", "WiFi"], swiftSettings: strict),
+        .testTarget(
+            name: "EnvironmentTests", dependencies: ["Environment", "Netlink", "Platform", "WiFi"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RulesTests", dependencies: ["Environment", "Netlink", "Rules", "WiFi"],
+            swiftSettings: strict),
+        .testTarget(name: "ActionsTests", dependencies: ["Actions", "Platform"], swiftSettings: strict),
+        .testTarget(
+            name: "FeedTests", dependencies: ["Environment", "Feed", "JSON", "Netlink", "Platform", "WiFi"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "AnalyticsTests", dependencies: ["Analytics", "Environment", "JSON", "WiFi"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "AgentTests",
+            dependencies: ["Agent", "CommandLine", "Environment", "Feed", "JSON", "Platform", "WiFi"],
+            swiftSettings: strict),
+    ],
+    cxxLanguageStandard: .cxx17
+)

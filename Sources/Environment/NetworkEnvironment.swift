@@ -1,0 +1,144 @@
+public import Netlink
+public import WiFi
+
+/// Everything known about where this machine is, as one value.
+public struct NetworkEnvironment: Hashable, Sendable {
+    /// By kernel index, which a rename does not change.
+    public var interfaces: [Int32: Interface] = [:]
+    /// The route that traffic to the internet takes; nil where there is none.
+    public var primaryRoute: PrimaryRoute?
+    public var dns = DNSConfiguration()
+    public var connectivity = Connectivity.none
+
+    public init() {}
+}
+
+/// A network interface as rtnetlink and nl80211 describe it.
+public struct Interface: Hashable, Sendable {
+    public let index: Int32
+    /// As the kernel names it now; octets that are no UTF-8 appear as `\xNN`.
+    public var name: String
+    public var kind: LinkKind
+    /// `IFF_UP`: an administrator wants it up.
+    public var isAdministrativelyUp = false
+    /// `IFLA_OPERSTATE`, RFC 2863.
+    public var operationalState = OperationalState.unknown
+    /// `IFLA_LINKMODE`: true where a supplicant decides when the link is up.
+    public var isDormantByDefault = false
+    public var hardwareAddress: MACAddress?
+    public var addresses: Set<InterfaceAddress> = []
+    /// Set for Wi-Fi stations and P2P clients.
+    public var wifi: WiFiState?
+
+    public init(index: Int32, name: String, kind: LinkKind) {
+        self.index = index
+        self.name = name
+        self.kind = kind
+    }
+
+    /// Whether packets can pass: up, and not waiting for an authentication.
+    public var isUsable: Bool {
+        isAdministrativelyUp && (operationalState == .up || operationalState == .unknown && kind != .wifi)
+    }
+
+    /// Whether it says where the machine is: tunnels, bridges and the loopback do not.
+    public var isPhysical: Bool {
+        switch kind {
+        case .wifi, .ethernet, .cellular, .bluetooth: true
+        case .tunnel, .virtual, .loopback, .unknown: false
+        }
+    }
+}
+
+public enum LinkKind: String, Hashable, Sendable {
+    case wifi, ethernet, cellular, bluetooth, tunnel, virtual, loopback, unknown
+}
+
+/// `IF_OPER_*`, RFC 2863.
+public enum OperationalState: UInt8, Hashable, Sendable {
+    case unknown = 0
+    case notPresent, down, lowerLayerDown, testing, dormant, up
+}
+
+public struct InterfaceAddress: Hashable, Sendable {
+    public var address: IPAddress
+    public var prefixLength: UInt8
+
+    public init(address: IPAddress, prefixLength: UInt8) {
+        self.address = address
+        self.prefixLength = prefixLength
+    }
+}
+
+/// Where a Wi-Fi interface stands.
+public enum WiFiState: Hashable, Sendable {
+    case idle
+    /// Associated, not authorised: the name is a stranger's claim.
+    case associating(WiFiNetwork)
+    /// The link is authorised.
+    case joined(WiFiNetwork)
+    /// The link was lost a moment ago and may come back on another access point; until then nobody knows.
+    case unknown
+
+    /// The network joined, nil in every other state.
+    public var network: WiFiNetwork? {
+        if case .joined(let network) = self { network } else { nil }
+    }
+}
+
+/// A Wi-Fi network as one association sees it.
+public struct WiFiNetwork: Hashable, Sendable {
+    /// Nil only where no source of the kernel's tells it.
+    public var ssid: SSID?
+    /// The access point's address; under multi-link operation its MLD address.
+    public var bssid: BSSID?
+    public var security: Security
+    /// Centre of the primary 20 MHz channel in MHz.
+    public var frequency: UInt32?
+    /// dBm.
+    public var signal: Int8?
+    /// The links of a multi-link association (802.11be), by link identifier 0–14; empty otherwise.
+    public var links: [UInt8: BSSID] = [:]
+
+    public init(
+        ssid: SSID?, bssid: BSSID?, security: Security, frequency: UInt32? = nil, signal: Int8? = nil,
+        links: [UInt8: BSSID] = [:]
+    ) {
+        self.ssid = ssid
+        self.bssid = bssid
+        self.security = security
+        self.frequency = frequency
+        self.signal = signal
+        self.links = links
+    }
+}
+
+/// The route that traffic to the internet takes.
+public struct PrimaryRoute: Hashable, Sendable {
+    public var interfaceIndex: Int32
+    /// Nil on point-to-point links.
+    public var gateway: IPAddress?
+    /// From the neighbour table; anyone on the link can forge it.
+    public var gatewayMAC: MACAddress?
+
+    public init(interfaceIndex: Int32, gateway: IPAddress?, gatewayMAC: MACAddress? = nil) {
+        self.interfaceIndex = interfaceIndex
+        self.gateway = gateway
+        self.gatewayMAC = gatewayMAC
+    }
+}
+
+public struct DNSConfiguration: Hashable, Sendable {
+    public var servers: [IPAddress] = []
+    public var searchDomains: [String] = []
+
+    public init(servers: [IPAddress] = [], searchDomains: [String] = []) {
+        self.servers = servers
+        self.searchDomains = searchDomains
+    }
+}
+
+/// How far packets get.
+public enum Connectivity: String, Hashable, Sendable {
+    case none, local, portal, internet
+}

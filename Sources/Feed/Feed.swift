@@ -1,0 +1,1 @@
+// Begun by the room's first file.

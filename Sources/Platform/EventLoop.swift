@@ -1,0 +1,248 @@
+internal import CPlatform
+internal import Glibc
+
+/// One thread that waits: for descriptors, for deadlines and for work handed over by other threads.
+///
+/// It is a serial executor, so that an actor can live on it: descriptor and timer handlers run on the loop's
+/// thread, where `assumeIsolated` of such an actor holds. Nothing wakes an idle loop.
+public final class EventLoop: SerialExecutor, @unchecked Sendable {
+    /// What a descriptor is ready for, `epoll_ctl(2)`.
+    public struct Readiness: OptionSet, Sendable {
+        public let rawValue: UInt32
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+        public static let readable = Readiness(rawValue: 0x001)
+        public static let writable = Readiness(rawValue: 0x004)
+        public static let failed = Readiness(rawValue: 0x008)
+        public static let hungUp = Readiness(rawValue: 0x010)
+    }
+
+    public typealias Handler = (Readiness) -> Void
+
+    /// A deadline that can be taken back.
+    public struct Timer: Hashable, Sendable {
+        fileprivate let identifier: UInt64
+    }
+
+    private struct Deadline {
+        let identifier: UInt64
+        let boottime: Int64
+        let handler: () -> Void
+    }
+
+    private enum Work {
+        case job(UnownedJob)
+        case closure(@Sendable () -> Void)
+    }
+
+    private struct Inbox {
+        var work: [Work] = []
+        var isStopped = false
+        var thread: pthread_t?
+    }
+
+    private let epoll: FileDescriptor
+    private let wake: FileDescriptor
+    private let timer: FileDescriptor
+    private let inbox = Lock(Inbox())
+
+    // Touched on the loop's thread only (or before it runs).
+    private var handlers: [Int32: Handler] = [:]
+    private var deadlines: [Deadline] = []
+    private var armed: Int64?
+    private var nextTimer: UInt64 = 0
+
+    public init() throws(SystemError) {
+        epoll = FileDescriptor(owning: try SystemError.check("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) })
+        wake = FileDescriptor(
+            owning: try SystemError.check("eventfd") { eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)) })
+        timer = FileDescriptor(
+            owning: try SystemError.check("timerfd_create") {
+                timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
+            })
+        try control(EPOLL_CTL_ADD, wake.rawValue, .readable)
+        try control(EPOLL_CTL_ADD, timer.rawValue, .readable)
+    }
+
+    /// Runs on the calling thread until `stop()`.
+    public func run() {
+        inbox.withLock { $0.thread = pthread_self() }
+        var descriptors = [Int32](repeating: -1, count: 32)
+        var readiness = [UInt32](repeating: 0, count: 32)
+        while runInbox() {
+            let count = unsafe vicinity_epoll_wait(epoll.rawValue, &descriptors, &readiness, Int32(descriptors.count))
+            guard count > 0 else { continue }  // EINTR is the only error that can happen here.
+            for position in 0..<Int(count) {
+                let descriptor = descriptors[position]
+                if descriptor == wake.rawValue {
+                    drain(wake.rawValue)
+                } else if descriptor == timer.rawValue {
+                    drain(timer.rawValue)
+                    fireDeadlines()
+                } else {
+                    // Taken away by a handler of this very round: not called any more.
+                    handlers[descriptor]?(Readiness(rawValue: readiness[position]))
+                }
+            }
+        }
+    }
+
+    /// Runs on a thread of its own.
+    public func start() throws(SystemError) {
+        var thread = pthread_t()
+        let context = unsafe Unmanaged.passRetained(self).toOpaque()
+        let code = unsafe pthread_create(
+            &thread, nil,
+            { context in
+                if let context = unsafe context {
+                    unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run()
+                }
+                return nil
+            }, context)
+        guard code == 0 else {
+            unsafe Unmanaged<EventLoop>.fromOpaque(context).release()
+            throw SystemError("pthread_create", code: code)
+        }
+        pthread_detach(thread)
+    }
+
+    /// Ends `run()` after the work already handed over; from any thread.
+    public func stop() {
+        inbox.withLock { $0.isStopped = true }
+        signalWake()
+    }
+
+    /// Hands work to the loop's thread; from any thread.
+    public func perform(_ body: @escaping @Sendable () -> Void) {
+        hand(.closure(body))
+    }
+
+    // MARK: Descriptors, on the loop's thread
+
+    /// Calls `handler` whenever the descriptor is ready, until `forget(_:)`. The caller keeps the descriptor.
+    public func watch(_ descriptor: Int32, for readiness: Readiness = .readable, _ handler: @escaping Handler)
+        throws(SystemError)
+    {
+        let isNew = handlers.updateValue(handler, forKey: descriptor) == nil
+        do {
+            try control(isNew ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, readiness)
+        } catch {
+            handlers[descriptor] = nil
+            throw error
+        }
+    }
+
+    /// Changes what a watched descriptor is watched for.
+    public func change(_ descriptor: Int32, to readiness: Readiness) throws(SystemError) {
+        try control(EPOLL_CTL_MOD, descriptor, readiness)
+    }
+
+    /// To be called before the descriptor is closed.
+    public func forget(_ descriptor: Int32) {
+        guard handlers.removeValue(forKey: descriptor) != nil else { return }
+        try? control(EPOLL_CTL_DEL, descriptor, [])
+    }
+
+    // MARK: Deadlines, on the loop's thread
+
+    /// Calls `handler` once, at or after `boottime` (µs, `CLOCK_BOOTTIME`: time asleep counts).
+    @discardableResult
+    public func schedule(at boottime: Int64, _ handler: @escaping () -> Void) -> Timer {
+        nextTimer += 1
+        let deadline = Deadline(identifier: nextTimer, boottime: boottime, handler: handler)
+        let place = deadlines.firstIndex { $0.boottime > boottime } ?? deadlines.endIndex
+        deadlines.insert(deadline, at: place)
+        arm()
+        return Timer(identifier: nextTimer)
+    }
+
+    public func cancel(_ timer: Timer) {
+        deadlines.removeAll { $0.identifier == timer.identifier }
+        arm()
+    }
+
+    private func fireDeadlines() {
+        armed = nil
+        let now = Timestamp.now().boottime
+        while let first = deadlines.first, first.boottime <= now {
+            deadlines.removeFirst()
+            first.handler()
+        }
+        arm()
+    }
+
+    private func arm() {
+        let first = deadlines.first?.boottime
+        guard first != armed else { return }
+        armed = first
+        var specification = itimerspec()
+        if let first {
+            // A zero value would disarm, timerfd_settime(2).
+            let due = max(first, 1)
+            specification.it_value = timespec(tv_sec: Int(due / 1_000_000), tv_nsec: Int(due % 1_000_000) * 1_000)
+        }
+        unsafe timerfd_settime(timer.rawValue, Int32(TFD_TIMER_ABSTIME), &specification, nil)
+    }
+
+    // MARK: Work from other threads
+
+    /// False once the loop was stopped and nothing is left to do.
+    private func runInbox() -> Bool {
+        while true {
+            let (work, isStopped) = inbox.withLock { inbox in
+                defer { inbox.work.removeAll(keepingCapacity: true) }
+                return (inbox.work, inbox.isStopped)
+            }
+            if work.isEmpty { return !isStopped }
+            for item in work {
+                switch item {
+                case .job(let job): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+                case .closure(let body): body()
+                }
+            }
+        }
+    }
+
+    private func hand(_ work: Work) {
+        let wasEmpty = inbox.withLock { inbox in
+            inbox.work.append(work)
+            return inbox.work.count == 1
+        }
+        if wasEmpty { signalWake() }
+    }
+
+    private func signalWake() {
+        eventfd_write(wake.rawValue, 1)
+    }
+
+    private func drain(_ descriptor: Int32) {
+        var count: UInt64 = 0
+        _ = unsafe read(descriptor, &count, MemoryLayout<UInt64>.size)
+    }
+
+    private func control(_ operation: Int32, _ descriptor: Int32, _ readiness: Readiness) throws(SystemError) {
+        try SystemError.check("epoll_ctl", "descriptor \(descriptor)") {
+            vicinity_epoll_control(epoll.rawValue, operation, descriptor, readiness.rawValue)
+        }
+    }
+
+    // MARK: SerialExecutor
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        hand(.job(UnownedJob(job)))
+    }
+
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        unsafe UnownedSerialExecutor(ordinary: self)
+    }
+
+    public func isIsolatingCurrentContext() -> Bool? {
+        inbox.withLock { inbox in
+            guard let thread = inbox.thread else { return true }  // Being set up, by whoever made it.
+            return pthread_equal(thread, pthread_self()) != 0
+        }
+    }
+
+    public func checkIsolated() {
+        precondition(isIsolatingCurrentContext() ?? false, "not on the event loop's thread")
+    }
+}
