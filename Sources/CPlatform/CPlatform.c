@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "CPlatform.h"
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 // What Swift's Glibc module does not import: inline functions, macros and headers it leaves out.
 #pragma once
-#define _GNU_SOURCE
 #include <linux/filter.h>
 #include <linux/netlink.h>
 #include <stdbool.h>
