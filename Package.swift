@@ -68,6 +68,7 @@ let package = Package(
         .executableTarget(name: "vicinityd", dependencies: ["Agent"], swiftSettings: strict),
 
         // Tests.
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
             name: "NetlinkTests", dependencies: ["Netlink", "Platform"], swiftSettings: strict),
         .testTarget(name: "WiFiTests", dependencies: ["Netlink", "WiFi"], swiftSettings: strict),
