@@ -90,7 +90,7 @@ public enum ResyncCause: String, Hashable, Sendable {
     case overrun
     /// A message was not understood, so something may have been missed.
     case malformedMessage = "malformed_message"
-    /// nl80211 appeared.
-    case familyAppeared = "family_appeared"
+    /// nl80211 appeared or went, with the module that provides it.
+    case familyChanged = "family_changed"
     case resume
 }

@@ -91,6 +91,9 @@ public struct Inventory: Sendable {
     public var associations: [Int32: AssociationReport] = [:]
     /// All wireless interfaces, those that join no network included.
     public var wireless: [WirelessInterface] = []
+    public var path = PathReport.unknown
+    /// The gateway of that path.
+    public var neighbour: Neighbour?
 
     public init() {}
 }

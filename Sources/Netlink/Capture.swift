@@ -109,7 +109,8 @@ public enum Capture {
                 try block.skip(4)
                 guard interface < interfaces.count, interfaces[interface].isNetlink else { continue }
                 let units = interfaces[interface].unitsPerSecond
-                let wall = Int64(clamping: stamp / units) * 1_000_000 &+ Int64(clamping: stamp % units * 1_000_000 / units)
+                let wall =
+                    Int64(clamping: stamp / units) * 1_000_000 &+ Int64(clamping: stamp % units * 1_000_000 / units)
                 deliver(try block.take(captured), at: wall, body)
             default: continue
             }

@@ -71,7 +71,8 @@ public enum GenericNetlinkNotification: Hashable, Sendable {
             }
         }
         guard !name.isEmpty else { throw MalformedMessage("a generic netlink family without a name") }
-        self = command == 1
+        self =
+            command == 1
             ? .added(GenericNetlinkFamily(name: name, identifier: identifier, groups: groups)) : .removed(name: name)
     }
 }

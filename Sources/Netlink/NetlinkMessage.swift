@@ -58,7 +58,9 @@ public struct NetlinkMessage: Hashable, Sendable {
     /// Takes a datagram apart.
     ///
     /// - Returns: the messages before the first that does not fit, and what was wrong with that one.
-    public static func split(_ datagram: ArraySlice<UInt8>) -> (messages: [NetlinkMessage], malformed: MalformedMessage?) {
+    public static func split(_ datagram: ArraySlice<UInt8>) -> (
+        messages: [NetlinkMessage], malformed: MalformedMessage?
+    ) {
         var messages: [NetlinkMessage] = []
         var rest = datagram
         while !rest.isEmpty {

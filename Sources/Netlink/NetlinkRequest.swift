@@ -58,7 +58,8 @@ public final class NetlinkRequester {
     /// supplicants do.
     ///
     /// - Parameter timeout: µs for the whole request; some drivers ask their firmware.
-    public func answer(to request: NetlinkRequest, timeout: Int64 = 2_000_000) throws(NetlinkError) -> [NetlinkMessage] {
+    public func answer(to request: NetlinkRequest, timeout: Int64 = 2_000_000) throws(NetlinkError) -> [NetlinkMessage]
+    {
         let deadline = Timestamp.now().boottime + timeout
         for _ in 0..<10 {
             let sequence = try socket.send(request)

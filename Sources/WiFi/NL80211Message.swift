@@ -41,6 +41,19 @@ public struct WirelessInterface: Hashable, Sendable {
     /// Missing where the access point sends no Country element (Linux 6.1), and for some kernels always.
     public var ssid: SSID?
     public var frequency: UInt32?
+
+    public init(
+        index: Int32, name: String? = nil, radio: UInt32? = nil, kind: InterfaceKind,
+        hardwareAddress: MACAddress? = nil, ssid: SSID? = nil, frequency: UInt32? = nil
+    ) {
+        self.index = index
+        self.name = name
+        self.radio = radio
+        self.kind = kind
+        self.hardwareAddress = hardwareAddress
+        self.ssid = ssid
+        self.frequency = frequency
+    }
 }
 
 /// `NL80211_IFTYPE_*`
@@ -79,6 +92,18 @@ public struct ConnectionResult: Hashable, Sendable {
     /// What the station asked for, from the SSID element on; nil with drivers that do not tell.
     public var requestElements: ArraySlice<UInt8>?
     public var links: [UInt8: BSSID]
+
+    public init(
+        index: Int32, bssid: BSSID? = nil, status: UInt16 = 0, timedOut: Bool = false,
+        requestElements: ArraySlice<UInt8>? = nil, links: [UInt8: BSSID] = [:]
+    ) {
+        self.index = index
+        self.bssid = bssid
+        self.status = status
+        self.timedOut = timedOut
+        self.requestElements = requestElements
+        self.links = links
+    }
 }
 
 /// `AUTHENTICATE` and `ASSOCIATE` of drivers whose supplicant does the work.
@@ -90,6 +115,16 @@ public struct ManagementResult: Hashable, Sendable {
     public var timedOut: Bool
     /// Authentication algorithm: 0 open, 2 fast transition, 3 SAE. Nil in associations.
     public var algorithm: UInt16?
+
+    public init(
+        index: Int32, bssid: BSSID? = nil, status: UInt16? = nil, timedOut: Bool = false, algorithm: UInt16? = nil
+    ) {
+        self.index = index
+        self.bssid = bssid
+        self.status = status
+        self.timedOut = timedOut
+        self.algorithm = algorithm
+    }
 }
 
 /// A peer of an interface; for a station, its access point.
@@ -100,6 +135,15 @@ public struct Station: Hashable, Sendable {
     public var isAuthorized: Bool?
     /// dBm, of the last frame.
     public var signal: Int8?
+
+    public init(
+        index: Int32, address: MACAddress, isAuthorized: Bool? = nil, signal: Int8? = nil
+    ) {
+        self.index = index
+        self.address = address
+        self.isAuthorized = isAuthorized
+        self.signal = signal
+    }
 }
 
 /// An access point that a scan heard.
@@ -118,4 +162,20 @@ public struct ScanEntry: Hashable, Sendable {
     /// Set for each link of a multi-link association.
     public var link: UInt8?
     public var mldAddress: MACAddress?
+
+    public init(
+        index: Int32, bssid: BSSID, frequency: UInt32? = nil, elements: ArraySlice<UInt8>? = nil,
+        capability: UInt16 = 0, signal: Int8? = nil, isAssociated: Bool = false, link: UInt8? = nil,
+        mldAddress: MACAddress? = nil
+    ) {
+        self.index = index
+        self.bssid = bssid
+        self.frequency = frequency
+        self.elements = elements
+        self.capability = capability
+        self.signal = signal
+        self.isAssociated = isAssociated
+        self.link = link
+        self.mldAddress = mldAddress
+    }
 }
