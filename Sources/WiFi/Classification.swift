@@ -18,7 +18,7 @@ extension Security {
             guard let privacy else { return offer.weakestProtection(alsoRequired: false) ?? .unknown }
             return offered(by: offer, privacy: privacy)
         }
-        if let asked = request.ssid, let told = offer?.ssid, !told.isHidden, asked != told { return .unknown }
+        if let told = offer?.ssid, !told.isHidden, let asked = request.ssid, asked != told { return .unknown }
         // What the beacon says of its RSN element is authenticated by the handshake that makes the link usable.
         let alsoRequired = offer?.rsn?.requiresManagementFrameProtection ?? false
         if let chosen = request.weakestProtection(alsoRequired: alsoRequired) { return chosen }

@@ -12,7 +12,7 @@ public struct InformationElement: Sendable {
     /// than four octets.
     public var vendor: UInt32? {
         guard id == ElementID.vendor, body.count >= 4 else { return nil }
-        return body.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+        return body.selector(at: body.startIndex)
     }
 
     /// The body without the extension identifier, or without OUI and type.
@@ -159,9 +159,7 @@ extension InformationElements {
 
         private mutating func noteVendor(_ header: Header, in octets: ArraySlice<UInt8>) {
             guard header.body.count >= 4 else { return }
-            var vendor: UInt32 = 0
-            for position in header.body.prefix(4) { vendor = vendor << 8 | UInt32(octets[position]) }
-            switch vendor {
+            switch octets.selector(at: header.body.lowerBound) {
             case VendorID.wpa: Index.note(header, &wpa)
             case VendorID.wps: Index.note(header, &wps)
             case VendorID.hotspot20: Index.note(header, &hotspot20)

@@ -135,7 +135,7 @@ struct OctetReader {
     }
 
     /// A suite selector, which alone is big-endian.
-    mutating func readSelector() -> UInt32? { read(4)?.reduce(0) { $0 << 8 | UInt32($1) } }
+    mutating func readSelector() -> UInt32? { read(4).map { $0.selector(at: $0.startIndex) } }
 
     /// A count of two octets and as many entries of `size` octets.
     mutating func readList(of size: Int) -> ArraySlice<UInt8>? {

@@ -82,9 +82,16 @@ public struct SuiteList<Suite: SuiteSelector>: RandomAccessCollection, Sendable 
 
     /// The suite at `position`, in the order on the wire.
     public subscript(position: Int) -> Suite {
-        precondition(indices.contains(position), "position outside the list")
+        precondition(position >= 0 && position < endIndex, "position outside the list")
         guard !octets.isEmpty else { return absent }
-        let first = octets.startIndex + position * 4
-        return Suite(rawValue: octets[first..<first + 4].reduce(0) { $0 << 8 | UInt32($1) })
+        return Suite(rawValue: octets.selector(at: octets.startIndex + position * 4))
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The four octets from `first` on, of which there must be as many, first on the wire first.
+    func selector(at first: Int) -> UInt32 {
+        UInt32(self[first]) << 24 | UInt32(self[first + 1]) << 16 | UInt32(self[first + 2]) << 8
+            | UInt32(self[first + 3])
     }
 }

@@ -73,6 +73,7 @@ import WiFi
         #expect(RSN(wpaBody: (wpaBody([2]) + octets("c000 ff"))[...])?.akms.map(\.name) == ["WPA-PSK"])
         #expect(RSN(wpaBody: (wpaBody([2]) + octets("c000"))[...])?.requiresManagementFrameProtection == false)
         #expect(RSN(wpaBody: octets("0100 0050f202 0000")[...]) == nil)
+        #expect(RSN(wpaBody: (wpaBody([2]) + [0])[...]) == nil)
     }
 
     @Test func rsnExtensions() {

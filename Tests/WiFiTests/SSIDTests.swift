@@ -55,7 +55,7 @@ import WiFi
             ("Corp\u{200b}", "Corp\\xe2\\x80\\x8b"), ("\u{200d}", "\\xe2\\x80\\x8d"), ("\u{200f}", "\\xe2\\x80\\x8f"),
             ("\u{feff}x", "\\xef\\xbb\\xbfx"), ("a\u{ad}b", "a\\xc2\\xadb"), ("\u{2028}", "\\xe2\\x80\\xa8"),
             ("\u{2029}", "\\xe2\\x80\\xa9"), ("☕\u{fe0f}", "☕\\xef\\xb8\\x8f"), ("\u{e0041}", "\\xf3\\xa0\\x81\\x81"),
-            ("\u{61c}", "\\xd8\\x9c"),
+            ("\u{61c}", "\\xd8\\x9c"), ("\u{600}1", "\\xd8\\x801"), ("\u{fff9}a", "\\xef\\xbf\\xb9a"),
             // Blank though letters or symbols.
             ("\u{3164}", "\\xe3\\x85\\xa4"), ("\u{115f}", "\\xe1\\x85\\x9f"), ("\u{2800}", "\\xe2\\xa0\\x80"),
             // Private use, unassigned.

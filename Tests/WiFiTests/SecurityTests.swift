@@ -150,6 +150,9 @@ import WiFi
         Offer(
             "RSN overriding of SAE",
             [element(48, rsnBody([8])), vendorElement(Vendor.rsnOverride2, rsnBody([24]))], .wpa3SAE),
+        Offer(
+            "RSN overriding to something weaker",
+            [element(48, rsnBody([8])), vendorElement(Vendor.rsnOverride2, rsnBody([2]))], .wpa2PSK),
         Offer("an override alone", [vendorElement(Vendor.rsnOverride, rsnBody([2]))], .wpa2PSK),
         Offer(
             "a malformed override", [element(48, rsnBody([8])), vendorElement(Vendor.rsnOverride, [1])], .unknown),
