@@ -20,6 +20,37 @@ int vicinity_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid) {
     return 0;
 }
 
+static int unix_address(struct sockaddr_un *address, const char *path) {
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    if (strlen(path) >= sizeof address->sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(address->sun_path, path);
+    return 0;
+}
+
+int vicinity_bind(int socket, const char *path) {
+    struct sockaddr_un address;
+    if (unix_address(&address, path) < 0) return -1;
+    return bind(socket, (struct sockaddr *)&address, sizeof address);
+}
+
+int vicinity_connect(int socket, const char *path) {
+    struct sockaddr_un address;
+    if (unix_address(&address, path) < 0) return -1;
+    return connect(socket, (struct sockaddr *)&address, sizeof address);
+}
+
+int vicinity_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+
+int vicinity_peer_groups(int socket, gid_t *groups, int capacity) {
+    socklen_t length = (socklen_t)capacity * sizeof *groups;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups, &length) < 0) return -1;
+    return (int)(length / sizeof *groups);
+}
+
 ssize_t vicinity_receive(int socket, void *buffer, size_t capacity, uint32_t *port, uint32_t *groups) {
     struct sockaddr_nl sender;
     memset(&sender, 0, sizeof sender);

@@ -33,11 +33,12 @@ public struct FeedEncoder {
         }
         writer.endLine()
         return FeedLine(
-            sequence: sequence, type: type, interface: event.interface?.name, octets: writer.octets)
+            sequence: sequence, type: type, interface: event.interface?.name, boottime: event.time.boottime,
+            octets: writer.octets)
     }
 
-    /// A line for one reader: so many lines were lost.
-    func gapLine(lost: Int) -> FeedLine {
+    /// A line for one reader: so many lines were lost; nil where nobody knows how many.
+    func gapLine(lost: Int?) -> FeedLine {
         lineForOne("feed.gap") { $0.object("gap") { $0.field("lost", lost) } }
     }
 
@@ -62,12 +63,13 @@ public struct FeedEncoder {
 
     private func lineForOne(_ type: StaticString, _ body: (inout JSONWriter) -> Void) -> FeedLine {
         var writer = JSONWriter(reserving: 2_048)
+        let time = Timestamp.now()
         writer.object { writer in
-            header("\(type)", at: .now(), nil, to: &writer)
+            header("\(type)", at: time, nil, to: &writer)
             body(&writer)
         }
         writer.endLine()
-        return FeedLine(sequence: nil, type: "\(type)", interface: nil, octets: writer.octets)
+        return FeedLine(sequence: nil, type: "\(type)", interface: nil, boottime: time.boottime, octets: writer.octets)
     }
 
     private func header(_ type: String, at time: Timestamp, _ sequence: UInt64?, to writer: inout JSONWriter) {

@@ -7,15 +7,18 @@ public final class FeedLine: Sendable {
     public let type: String
     /// The interface's name at that time; nil for events of the whole machine.
     public let interface: String?
+    /// When it happened (µs, boot time).
+    public let boottime: Int64
     /// Printable ASCII, ended by LF, at most 8 KiB.
     public let octets: [UInt8]
 
     public static let maximumLength = 8_192
 
-    init(sequence: UInt64?, type: String, interface: String?, octets: [UInt8]) {
+    init(sequence: UInt64?, type: String, interface: String?, boottime: Int64, octets: [UInt8]) {
         self.sequence = sequence
         self.type = type
         self.interface = interface
+        self.boottime = boottime
         self.octets = octets
     }
 }

@@ -20,6 +20,16 @@ int vicinity_pidfd_open(pid_t pid);
 /// Peer of a connected Unix socket, SO_PEERCRED of unix(7). 0, or -1 with errno.
 int vicinity_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid);
 
+/// bind(2) and connect(2) of a unix(7) address; ENAMETOOLONG where the path does not fit. 0, or -1 with errno.
+int vicinity_bind(int socket, const char *path);
+int vicinity_connect(int socket, const char *path);
+
+/// accept4(2), close-on-exec and non-blocking.
+int vicinity_accept(int listener);
+
+/// SO_PEERGROUPS of socket(7): how many groups, or -1 with errno.
+int vicinity_peer_groups(int socket, gid_t *groups, int capacity);
+
 /// One datagram of a netlink socket (or of any datagram socket: then `port` is 0).
 /// Returns its length, which is larger than `capacity` when it was cut (MSG_TRUNC), or -1 with errno.
 ssize_t vicinity_receive(int socket, void *buffer, size_t capacity, uint32_t *port, uint32_t *groups);
