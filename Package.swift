@@ -37,7 +37,7 @@ let package = Package(
         .target(
             name: "Environment", dependencies: ["Netlink", "Platform", "WiFi"], swiftSettings: strict),
         .target(
-            name: "Rules", dependencies: ["CToml", "Environment", "Netlink", "WiFi"],
+            name: "Rules", dependencies: ["CToml", "Environment", "Netlink", "Platform", "WiFi"],
             swiftSettings: touchingC),
         .target(
             name: "Actions", dependencies: ["CPlatform", "Platform"], swiftSettings: touchingC),
@@ -76,7 +76,7 @@ let package = Package(
             name: "EnvironmentTests", dependencies: ["Environment", "Netlink", "Platform", "WiFi"],
             swiftSettings: strict),
         .testTarget(
-            name: "RulesTests", dependencies: ["Environment", "Netlink", "Rules", "WiFi"],
+            name: "RulesTests", dependencies: ["Environment", "Netlink", "Platform", "Rules", "WiFi"],
             swiftSettings: strict),
         .testTarget(name: "ActionsTests", dependencies: ["Actions", "Platform"], swiftSettings: strict),
         .testTarget(

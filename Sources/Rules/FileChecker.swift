@@ -1,0 +1,156 @@
+/// Collects what is wrong in one file.
+struct FileChecker {
+    let file: RuleFile
+    private(set) var diagnostics: [Diagnostic] = []
+    /// The networks that the file's rules refer to, to be looked up when all files have been read.
+    var references: [Rule.NetworkReference] = []
+
+    init(file: RuleFile) {
+        self.file = file
+    }
+
+    func location(_ position: TOMLValue.Position) -> SourceLocation {
+        SourceLocation(file: file.path, line: position.line, column: position.column)
+    }
+
+    // MARK: Problems
+
+    mutating func error(_ code: Diagnostic.Code, _ position: TOMLValue.Position, _ message: String) {
+        diagnostics.append(
+            Diagnostic(
+                file: file.path, line: position.line, column: position.column, code: code, message: message,
+                sourceLine: line(position.line)))
+    }
+
+    mutating func wrongType(_ value: TOMLValue, expected: String) {
+        error(.wrongType, value.position, "expected \(expected), found \(value.kind)")
+    }
+
+    mutating func unsupported(_ position: TOMLValue.Position, _ what: String) {
+        error(.unsupported, position, "\(what) is not supported yet")
+    }
+
+    mutating func unknownKey(_ member: TOMLMember, in place: String, known: [String]) {
+        let hint = Spelling.hint(for: member.key, among: known)
+        error(.unknownKey, member.position, "unknown key \"\(member.key)\" in \(place)\(hint)")
+    }
+
+    /// A key that is no supported one: planned or unknown.
+    mutating func refuse(_ member: TOMLMember, in place: String, known: [String], planned: [String]) {
+        if planned.contains(member.key) {
+            unsupported(member.position, "\"\(member.key)\" in \(place)")
+        } else {
+            unknownKey(member, in: place, known: known + planned)
+        }
+    }
+
+    mutating func syntaxError(_ problem: TOMLError) {
+        let tooDeep = "tables, lists or dotted keys are nested too deeply"
+        switch problem.reason {
+        case .tooLarge: error(.tooLarge, problem.position, "the file is larger than \(TOMLValue.maximumSize) octets")
+        case .tooDeep: error(.syntax, problem.position, tooDeep)
+        case .outOfMemory: error(.unreadable, problem.position, problem.message)
+        case .syntax:
+            if problem.message.contains("maximum nested value depth") {
+                error(.syntax, problem.position, tooDeep)
+            } else if problem.message.contains("cannot redefine existing"),
+                let duplicate = duplicate(at: problem.position)
+            {
+                error(duplicate.code, duplicate.position, duplicate.message)
+            } else {
+                let preamble = "Error while parsing "
+                let text = problem.message.hasPrefix(preamble) ? "in " : ""
+                error(.syntax, problem.position, text + problem.message.dropFirst(text.isEmpty ? 0 : preamble.count))
+            }
+        }
+    }
+
+    // MARK: Values
+
+    /// A table or rule name: what can stand in an environment variable, a log and a command line as it is.
+    mutating func checkName(_ member: TOMLMember, of kind: String) -> Bool {
+        let name = member.key.utf8
+        let isPlain = name.allSatisfy { octet in
+            switch octet {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard isPlain, let first = name.first, first != UInt8(ascii: "-"),
+            name.count <= RuleSetLoader.maximumNameLength
+        else {
+            error(
+                .badName, member.position,
+                "the name of a \(kind) is 1 to \(RuleSetLoader.maximumNameLength) of A-Z a-z 0-9 _ - and does not "
+                    + "begin with -")
+            return false
+        }
+        return true
+    }
+
+    mutating func boolean(_ value: TOMLValue) -> Bool? {
+        guard case .boolean(let boolean) = value.content else {
+            wrongType(value, expected: "true or false")
+            return nil
+        }
+        return boolean
+    }
+
+    mutating func string(_ value: TOMLValue, expected: String = "a string") -> String? {
+        guard case .string(let string) = value.content else {
+            wrongType(value, expected: expected)
+            return nil
+        }
+        return string
+    }
+
+    /// A list of at least one string, with their places; nil where anything is wrong.
+    mutating func strings(_ value: TOMLValue, expected: String) -> [(text: String, position: TOMLValue.Position)]? {
+        guard case .array(let elements) = value.content else {
+            wrongType(value, expected: expected)
+            return nil
+        }
+        guard !elements.isEmpty else {
+            error(.badValue, value.position, "the list is empty")
+            return nil
+        }
+        var strings: [(String, TOMLValue.Position)] = []
+        for element in elements {
+            if let text = string(element) { strings.append((text, element.position)) }
+        }
+        return strings.count == elements.count ? strings : nil
+    }
+
+    /// A duration such as `500ms`, `3s`, `2m` or `1h`, in microseconds.
+    mutating func duration(_ value: TOMLValue, in range: ClosedRange<Int64>) -> Int64? {
+        guard let text = string(value, expected: "a duration such as \"3s\"") else { return nil }
+        let digits = text.utf8.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+        let unit: Int64? =
+            switch String(text.utf8.dropFirst(digits.count)) ?? "" {
+            case "ms": 1_000
+            case "s": 1_000_000
+            case "m": 60_000_000
+            case "h": 3_600_000_000
+            default: nil
+            }
+        guard let unit, let count = Int64(String(digits) ?? "") else {
+            error(.badValue, value.position, "expected a duration such as \"500ms\", \"3s\", \"2m\" or \"1h\"")
+            return nil
+        }
+        let (duration, isTooLarge) = count.multipliedReportingOverflow(by: unit)
+        guard !isTooLarge, range.contains(duration) else {
+            let bounds = "\(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))"
+            error(.badValue, value.position, "expected a duration from \(bounds)")
+            return nil
+        }
+        return duration
+    }
+
+    private static func text(_ duration: Int64) -> String {
+        duration % 3_600_000_000 == 0 && duration > 0
+            ? "\(duration / 3_600_000_000)h"
+            : duration % 1_000_000 == 0 ? "\(duration / 1_000_000)s" : "\(duration / 1_000)ms"
+    }
+}

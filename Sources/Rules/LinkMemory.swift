@@ -1,0 +1,49 @@
+internal import Environment
+
+/// Bridges the moments in which nobody knows whether a Wi-Fi link comes back.
+struct LinkMemory: Sendable {
+    /// Links whose state is unknown now.
+    private(set) var unknown: Set<Int32> = []
+
+    private var lastKnown: [Int32: WiFiState] = [:]
+    private var unknownSince: [Int32: Int64] = [:]
+    /// Links that became known in this round, with the moment in which they were lost.
+    private var ended: [Int32: Int64] = [:]
+
+    /// The environment with the last known state in place of each unknown one; nil where one was never known.
+    mutating func resolve(_ environment: NetworkEnvironment, at now: Int64) -> NetworkEnvironment? {
+        var resolved: NetworkEnvironment? = environment
+        ended = unknownSince
+        unknown = []
+        for (index, interface) in environment.interfaces {
+            guard let state = interface.wifi else { continue }
+            if case .unknown = state {
+                unknown.insert(index)
+                unknownSince[index] = unknownSince[index] ?? now
+                ended[index] = nil
+                if let last = lastKnown[index] {
+                    resolved?.interfaces[index]?.wifi = last
+                } else {
+                    resolved = nil
+                }
+            } else {
+                lastKnown[index] = state
+                unknownSince[index] = nil
+            }
+        }
+        let isGone = { (index: Int32) in environment.interfaces[index]?.wifi == nil }
+        lastKnown = lastKnown.filter { !isGone($0.key) }
+        unknownSince = unknownSince.filter { !isGone($0.key) }
+        return resolved
+    }
+
+    /// Whether a match rests on unknown links alone.
+    func holds(_ match: NetworkMatch) -> Bool {
+        match.links.isEmpty ? !unknown.isEmpty : match.links.allSatisfy { unknown.contains($0.interfaceIndex) }
+    }
+
+    /// When the links of a match were lost that only now is certain not to hold any more.
+    func lossTime(of match: NetworkMatch) -> Int64? {
+        match.links.compactMap { ended[$0.interfaceIndex] }.max()
+    }
+}

@@ -1,0 +1,99 @@
+/// Turns files into a rule set, or into a list of everything that is wrong with them.
+struct RuleSetLoader {
+    private var networks: [NetworkDefinition] = []
+    private var rules: [Rule] = []
+    private var networkPlaces: [String: SourceLocation] = [:]
+    private var rulePlaces: [String: SourceLocation] = [:]
+    private var checkers: [FileChecker] = []
+    private var isComplete = true
+
+    static let maximumNameLength = 64
+
+    mutating func load(_ file: RuleFile) {
+        var checker = FileChecker(file: file)
+        defer { checkers.append(checker) }
+        do throws(TOMLError) {
+            for member in try TOMLValue.parse(file.contents) {
+                switch member.key {
+                case "network": networkSection(member.value, &checker)
+                case "rule": ruleSection(member.value, &checker)
+                default:
+                    checker.unknownKey(member, in: "a rule file", known: ["network", "rule"])
+                }
+            }
+        } catch {
+            isComplete = false
+            checker.syntaxError(error)
+        }
+    }
+
+    mutating func finish() -> RuleSet.LoadResult {
+        resolveReferences()
+        let diagnostics = checkers.flatMap { checker in
+            checker.diagnostics.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+        }
+        let isClean = !diagnostics.contains { $0.severity == .error }
+        return RuleSet.LoadResult(
+            ruleSet: isClean ? RuleSet(networks: networks, rules: rules) : nil, diagnostics: diagnostics)
+    }
+
+    // MARK: Sections
+
+    private mutating func networkSection(_ value: TOMLValue, _ checker: inout FileChecker) {
+        guard case .table(let members) = value.content else {
+            return checker.wrongType(value, expected: "tables, each begun with [network.NAME]")
+        }
+        for member in members {
+            guard checker.checkName(member, of: "network") else { continue }
+            let location = checker.location(member.position)
+            if BuiltInNetwork(rawValue: member.key) != nil || BuiltInNetwork.reserved.contains(member.key) {
+                checker.error(.reservedName, member.position, "\"\(member.key)\" is the name of a built-in network")
+                continue
+            }
+            if let first = networkPlaces[member.key] {
+                checker.error(
+                    .duplicateName, member.position,
+                    "network \"\(member.key)\" is already defined at \(first)")
+                continue
+            }
+            networkPlaces[member.key] = location
+            if let network = checker.network(member) { networks.append(network) }
+        }
+    }
+
+    private mutating func ruleSection(_ value: TOMLValue, _ checker: inout FileChecker) {
+        guard case .table(let members) = value.content else {
+            return checker.wrongType(value, expected: "tables, each begun with [rule.NAME]")
+        }
+        for member in members {
+            guard checker.checkName(member, of: "rule") else { continue }
+            if let first = rulePlaces[member.key] {
+                checker.error(
+                    .duplicateName, member.position, "rule \"\(member.key)\" is already defined at \(first)")
+                continue
+            }
+            rulePlaces[member.key] = checker.location(member.position)
+            if let rule = checker.rule(member) { rules.append(rule) }
+        }
+    }
+
+    /// Networks may stand in any file, so references are looked up when all have been read. Where a file could not be
+    /// parsed, nobody knows what it would have defined.
+    private mutating func resolveReferences() {
+        guard isComplete else { return }
+        let builtIn = BuiltInNetwork.allCases.map(\.rawValue)
+        let known = Set(builtIn).union(networkPlaces.keys)
+        for index in checkers.indices {
+            for reference in checkers[index].references where !known.contains(reference.name) {
+                let position = TOMLValue.Position(line: reference.location.line, column: reference.location.column)
+                if BuiltInNetwork.reserved.contains(reference.name) {
+                    checkers[index].unsupported(position, "the built-in network \"\(reference.name)\"")
+                } else {
+                    let hint = Spelling.hint(for: reference.name, among: networkPlaces.keys.sorted() + builtIn)
+                    checkers[index].error(
+                        .unknownNetwork, position, "no network is called \"\(reference.name)\"\(hint)")
+                }
+            }
+        }
+    }
+}
