@@ -7,9 +7,12 @@ enum Output {
     /// Whether colours are wanted: on a terminal, unless NO_COLOR is set (no-color.org).
     static var isColored: Bool {
         guard isTerminal else { return false }
-        let refusal = unsafe getenv("NO_COLOR")
-        let terminal = unsafe getenv("TERM").map { unsafe String(cString: $0) }
-        return unsafe refusal == nil || unsafe refusal?.pointee == 0 ? terminal != "dumb" : false
+        return variable("NO_COLOR")?.isEmpty ?? true && variable("TERM") != "dumb"
+    }
+
+    private static func variable(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        return unsafe String(cString: value)
     }
 
     static func line(_ text: String) { write(Array((text + "\n").utf8)[...], to: STDOUT_FILENO) }

@@ -13,15 +13,15 @@ protocol Subcommand {
 
 /// `vicinity`: everything a person or a script asks of Vicinity.
 public enum VicinityCommand {
-    private static let subcommands: [any Subcommand.Type] = [
-        WatchCommand.self, StatusCommand.self, RecordCommand.self, CheckCommand.self, VersionCommand.self,
-    ]
+    private static var subcommands: [any Subcommand.Type] {
+        [WatchCommand.self, StatusCommand.self, RecordCommand.self, CheckCommand.self, VersionCommand.self]
+    }
 
     /// - Parameter arguments: with the program's name as the first.
     /// - Returns: the exit status: 0, 64 for usage (`EX_USAGE`), or what the command documents.
     public static func run(_ arguments: [String]) -> Int32 {
         // Writing to a reader that went away is answered by an error, not by a signal.
-        unsafe signal(SIGPIPE, SIG_IGN)
+        signal(SIGPIPE, SIG_IGN)
         let words = arguments.dropFirst()
         guard let name = words.first, name != "help", name != "--help", name != "-h" else {
             if let topic = words.dropFirst().first, let command = subcommands.first(where: { $0.name == topic }) {

@@ -4,6 +4,7 @@ internal import Feed
 internal import Glibc
 internal import Netlink
 internal import Platform
+internal import WiFi
 
 /// `vicinity watch`: the feed, from the agent, from the kernel, or from a capture.
 enum WatchCommand: Subcommand {
@@ -89,15 +90,18 @@ enum WatchCommand: Subcommand {
     private static func replay(_ file: String, _ speed: Double, _ printer: LinePrinter, _ filter: FeedFilter) throws
         -> Int32
     {
+        let contents = try Files.read(file, limit: 1 << 30)
         var replay: Replay
         do throws(CaptureError) {
-            replay = try Replay(try Files.read(file, limit: 1 << 30))
+            replay = try Replay(contents)
         } catch {
             Output.error("\(file.utf8.displayText): \(error)")
             return 65
         }
         var encoder = FeedEncoder()
-        printer.print(encoder.snapshotLine(of: replay.environment, permission: .full).octets.dropLast())
+        let first = encoder.snapshotLine(
+            of: replay.environment, permission: .full, at: replay.start ?? .now())
+        printer.print(first.octets.dropLast())
         var last = replay.start?.wall
         while let step = replay.next() {
             if speed > 0, let before = last { pause(Double(step.time.wall - before) / speed) }

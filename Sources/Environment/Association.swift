@@ -67,6 +67,7 @@ struct Association: Sendable {
         let station = report.stations.first { $0.address == network.bssid }
         let entries = report.entries.filter { $0.peer == network.bssid || $0.bssid == network.bssid }
         isAuthorizedByFlag = station?.isAuthorized
+        network.associatedAt = station?.associatedAt ?? network.associatedAt
         guard !entries.isEmpty else {
             network.signal = station?.signal ?? network.signal
             if network.ssid == nil, station != nil { network.ssid = report.interface?.ssid }

@@ -37,6 +37,15 @@ public final class EnvironmentWatcher: @unchecked Sendable {
         try observer.start()
     }
 
+    /// The environment as the kernel tells it now; nothing is followed.
+    public static func read() throws(NetlinkError) -> NetworkEnvironment {
+        let loop: EventLoop
+        do { loop = try EventLoop() } catch { throw .system(error) }
+        let watcher = EnvironmentWatcher(on: loop)
+        try watcher.start()
+        return watcher.environment
+    }
+
     private func observe(_ observation: Observation, at time: Timestamp) {
         let reduction = reducer.reduce(observation, at: time)
         for query in reduction.queries { observer?.answer(query) }

@@ -54,7 +54,8 @@ struct ObservationDecoder {
     }
 
     private func decode(_ message: NetlinkMessage, from bus: Bus) throws(MalformedMessage) -> Observation? {
-        guard message.type >= NetlinkMessage.firstProtocolType else { return nil }
+        // What programs ask for shows up in captures; the kernel's own messages are no requests.
+        guard message.type >= NetlinkMessage.firstProtocolType, !message.isRequest else { return nil }
         switch bus {
         case .route:
             return try RouteMessage(message).map { .route($0) }

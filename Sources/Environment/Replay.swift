@@ -72,10 +72,9 @@ public struct Replay {
         return changes
     }
 
-    /// Whether a message of a capture tells how things are: not what programs ask for, nor, of what they were answered
-    /// about Wi-Fi, anything but the kinds of interfaces.
+    /// Whether a message of a capture tells how things are: of what others were answered about Wi-Fi, only the kinds of
+    /// interfaces.
     private func isEvidence(_ message: NetlinkMessage, _ bus: ObservationDecoder.Bus) -> Bool {
-        guard message.flags & 1 == 0 else { return false }  // NLM_F_REQUEST
         guard message.sequence != 0, bus == .generic else { return true }
         return message.payload.first == 7  // NEW_INTERFACE
     }

@@ -46,11 +46,11 @@ public struct FeedEncoder {
     ///
     /// - Parameter environment: nil where the reader may not know.
     public func snapshotLine(
-        of environment: NetworkEnvironment?, permission: FeedPermission,
+        of environment: NetworkEnvironment?, permission: FeedPermission, at time: Timestamp = .now(),
         agent: ((inout SnapshotFields) -> Void)? = nil
     ) -> FeedLine {
         let sequence = sequence
-        return lineForOne("environment.snapshot") { writer in
+        return lineForOne("environment.snapshot", at: time) { writer in
             writer.field("permission", permission.rawValue)
             writer.field("as_of_seq", sequence)
             guard let environment, permission == .full else { return }
@@ -61,9 +61,10 @@ public struct FeedEncoder {
         }
     }
 
-    private func lineForOne(_ type: StaticString, _ body: (inout JSONWriter) -> Void) -> FeedLine {
+    private func lineForOne(
+        _ type: StaticString, at time: Timestamp = .now(), _ body: (inout JSONWriter) -> Void
+    ) -> FeedLine {
         var writer = JSONWriter(reserving: 2_048)
-        let time = Timestamp.now()
         writer.object { writer in
             header("\(type)", at: time, nil, to: &writer)
             body(&writer)

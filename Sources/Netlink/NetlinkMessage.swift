@@ -39,8 +39,8 @@ public struct NetlinkMessage: Hashable, Sendable {
 
     /// `NLM_F_DUMP_INTR`: the kernel's state changed during the dump.
     public var isInterruptedDump: Bool { flags & 0x10 != 0 }
-    /// `NLM_F_MULTI`
-    public var isPartOfDump: Bool { flags & 0x2 != 0 }
+    /// `NLM_F_REQUEST`
+    public var isRequest: Bool { flags & 0x1 != 0 }
 
     /// The message as the kernel lays it out, in host order.
     public var bytes: [UInt8] {

@@ -33,6 +33,24 @@ public enum Files {
         }
     }
 
+    /// Puts a file in place of another in one step: after a crash it is the old one or the new one, never half of it.
+    public static func replace(_ path: String, with contents: [UInt8], mode: UInt32) throws(SystemError) {
+        let temporary = "\(path).new"
+        let file = FileDescriptor(
+            owning: try SystemError.check("open", temporary) {
+                unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
+            })
+        var rest = contents[...]
+        while !rest.isEmpty {
+            let count = try SystemError.check("write", temporary) {
+                unsafe rest.withUnsafeBytes { unsafe write(file.rawValue, $0.baseAddress, $0.count) }
+            }
+            rest = rest.dropFirst(count)
+        }
+        try SystemError.check("fsync", temporary) { fsync(file.rawValue) }
+        try SystemError.check("rename", path) { unsafe rename(temporary, path) }
+    }
+
     /// The names in a directory, without `.` and `..`, in no order; empty where it cannot be read.
     public static func names(in directory: String) -> [String] {
         guard let stream = unsafe opendir(directory) else { return [] }

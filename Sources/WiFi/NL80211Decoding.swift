@@ -89,9 +89,10 @@ private struct Fields {
             if command == 20 { return .stationRemoved(index: index, address: address) }
             return .station(try station(index, address))
         case 34:
-            // The event says only that there are results; the answers of GET_SCAN carry one each.
-            guard let scanEntry else { return .other(command: command) }
-            return try entry(scanEntry)
+            // The event says only that there are results; the answers of GET_SCAN carry one each. Those about a P2P
+            // device have no index.
+            guard let scanEntry, let index else { return .other(command: command) }
+            return try entry(scanEntry, index)
         case 37, 38: return try managementResult(command)
         case 46, 47:
             let result = ConnectionResult(
@@ -156,13 +157,14 @@ private struct Fields {
                     let set = attribute.payload.hostInteger(at: 4, as: UInt32.self)
                 else { throw MalformedMessage("station flags: \(attribute.payload.count) octets, expected 8") }
                 if mask & 2 != 0 { station.isAuthorized = set & 2 != 0 }
+            case 42: station.associatedAt = Int64(clamping: try attribute.integer(UInt64.self) / 1_000)  // ns
             default: break
             }
         }
         return station
     }
 
-    private func entry(_ attributes: Attributes) throws(MalformedMessage) -> NL80211Message {
+    private func entry(_ attributes: Attributes, _ index: Int32) throws(MalformedMessage) -> NL80211Message {
         var bssid: BSSID?
         var frequency: UInt32?
         var elements: ArraySlice<UInt8>?
@@ -188,7 +190,7 @@ private struct Fields {
         }
         return .scanEntry(
             ScanEntry(
-                index: try require(index, "NL80211_ATTR_IFINDEX"), bssid: try require(bssid, "NL80211_BSS_BSSID"),
+                index: index, bssid: try require(bssid, "NL80211_BSS_BSSID"),
                 frequency: frequency, elements: elements ?? beaconElements, capability: capability, signal: signal,
                 isAssociated: isAssociated, link: link, mldAddress: mldAddress))
     }

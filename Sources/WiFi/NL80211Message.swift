@@ -135,14 +135,17 @@ public struct Station: Hashable, Sendable {
     public var isAuthorized: Bool?
     /// dBm, of the last frame.
     public var signal: Int8?
+    /// When the association began (µs, boot time); nil where the driver does not tell.
+    public var associatedAt: Int64?
 
     public init(
-        index: Int32, address: MACAddress, isAuthorized: Bool? = nil, signal: Int8? = nil
+        index: Int32, address: MACAddress, isAuthorized: Bool? = nil, signal: Int8? = nil, associatedAt: Int64? = nil
     ) {
         self.index = index
         self.address = address
         self.isAuthorized = isAuthorized
         self.signal = signal
+        self.associatedAt = associatedAt
     }
 }
 
