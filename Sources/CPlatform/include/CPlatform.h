@@ -36,5 +36,14 @@ int vicinity_attach_filter(int socket, const struct sock_filter *program, unsign
 int vicinity_exit_code(int status);
 int vicinity_exit_signal(int status);
 
+/// pipe2(2) with O_CLOEXEC. 0, or -1 with errno.
+int vicinity_pipe(int *reading, int *writing);
+
+/// posix_spawn(3) with the extensions that Swift's module lacks: a process group of its own, no signal blocked or
+/// ignored, `/` as directory, these three descriptors and no other. 0, or an error number. Where standard descriptors
+/// are closed, `output` must not be 0 nor `errors` 0 or 1: they would be overwritten before they are used.
+int vicinity_spawn(const char *program, char *const *arguments, char *const *variables, int input, int output,
+                   int errors, pid_t *pid);
+
 /// prctl(PR_SET_DUMPABLE, 0) and RLIMIT_CORE 0: no core dump of this process is ever written.
 void vicinity_refuse_core_dumps(void);
