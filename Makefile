@@ -1,1 +1,11 @@
-# See README.md. Real targets are added with the parts they build.
+# `make run` and `make test` do everything on a fresh Debian 12 with Swift 6.3; README.md tells the rest.
+.PHONY: build dependencies run test test-all bench lint format deb clean
+
+RELEASE := swift build -c release --static-swift-stdlib
+
+build: dependencies
+	$(RELEASE) --product vicinity
+	$(RELEASE) --product vicinityd
+
+dependencies:
+	packaging/install-build-dependencies

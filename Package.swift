@@ -51,7 +51,7 @@ let package = Package(
         .target(
             name: "Agent",
             dependencies: [
-                "Actions", "Analytics", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules",
+                "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules",
                 "WiFi",
             ],
             swiftSettings: touchingC),
@@ -73,7 +73,7 @@ let package = Package(
             name: "NetlinkTests", dependencies: ["Netlink", "Platform"], swiftSettings: strict),
         .testTarget(name: "WiFiTests", dependencies: ["Netlink", "WiFi"], swiftSettings: strict),
         .testTarget(
-            name: "EnvironmentTests", dependencies: ["Environment", "Netlink", "Platform", "WiFi"],
+            name: "EnvironmentTests", dependencies: ["Environment", "Feed", "JSON", "Netlink", "Platform", "WiFi"],
             swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["Environment", "Netlink", "Platform", "Rules", "WiFi"],

@@ -53,7 +53,7 @@ struct Pipe: ~Copyable {
 /// A file in memory that stands at its beginning: unlike a pipe it needs no one to feed it.
 private func inputFile(_ contents: [UInt8]) throws(SystemError) -> FileDescriptor {
     let created = FileDescriptor(
-        owning: try SystemError.check("memfd_create") { unsafe memfd_create("vicinity-event", UInt32(MFD_CLOEXEC)) })
+        owning: try SystemError.check("memfd_create") { unsafe vicinity_memory_file("vicinity-event") })
     var rest = contents[...]
     while !rest.isEmpty {
         let count = try SystemError.check("write") {

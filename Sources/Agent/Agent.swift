@@ -1,1 +1,225 @@
-// Begun by the room's first file.
+internal import Actions
+internal import Analytics
+internal import Environment
+internal import Feed
+internal import Glibc
+internal import JSON
+internal import Netlink
+internal import Platform
+internal import Rules
+internal import WiFi
+
+/// The agent: environment → rules → actions, and everything that happens on the feed.
+///
+/// One thread, its event loop's; the kernel's slow answers come from another.
+final class Agent {
+    private let loop: EventLoop
+    private let paths: AgentPaths
+    private let watcher: EnvironmentWatcher
+    private let runner: CommandRunner
+    private let analytics: AnalyticsLog
+    private var encoder = FeedEncoder()
+    private var server: FeedServer?
+    private var engine = RuleEngine(ruleSet: RuleSet())
+    private var timer: (timer: EventLoop.Timer, due: Int64)?
+    private var saved: ActivationState?
+    private var nextAction: UInt64 = 0
+    private var running: [RuleEdge: Set<CommandRunner.Identifier>] = [:]
+    private var ruleProblems: [String] = []
+    private var problems: [String: String] = [:]
+
+    private struct RuleEdge: Hashable {
+        let rule: String
+        let edge: Rule.Edge
+    }
+
+    init(on loop: EventLoop, paths: AgentPaths) {
+        self.loop = loop
+        self.paths = paths
+        watcher = EnvironmentWatcher(on: loop)
+        runner = CommandRunner(loop: loop)
+        analytics = AnalyticsLog(path: paths.analytics)
+    }
+
+    func start() throws {
+        loadRules()
+        try watcher.start()
+        server = try FeedServer(
+            at: paths.socket, on: loop, permission: Agent.permission,
+            encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) })
+        publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
+        saved = ActivationState(readingFrom: paths.activations)
+        let resumable = saved?.rules(resumableIn: watcher.environment) ?? []
+        engine = RuleEngine(ruleSet: engine.ruleSet, resuming: resumable)
+        perform(engine.update(watcher.environment, at: .now()))
+        watcher.onChange = { [unowned self] in changed($0) }
+        ServiceManager.ready(status)
+    }
+
+    /// Reads the rule files again; files with errors leave the last good rules in force.
+    func reload() {
+        loadRules()
+        publish(FeedEvent(.agentReloaded(problems: ruleProblems.count), at: .now()))
+    }
+
+    func stop() {
+        ServiceManager.stopping()
+        publish(FeedEvent(.agentStopped, at: .now()))
+        runner.cancelAll()
+        server?.stop()
+    }
+
+    // MARK: Rules
+
+    private func loadRules() {
+        let result = RuleSet.load(RuleFiles(directories: paths.rules, trust: .root))
+        ruleProblems = result.diagnostics.filter { $0.severity == .error }.map(\.description)
+        if let ruleSet = result.ruleSet {
+            perform(engine.replace(with: ruleSet, at: .now()))
+        }
+        for problem in ruleProblems { Journal.write(.error, problem) }
+        ServiceManager.status(status)
+    }
+
+    private func changed(_ changes: [EnvironmentChange]) {
+        for change in changes { publish(FeedEvent(change)) }
+        // The reader's line comes first: what rules make of it may take longer.
+        perform(engine.update(watcher.environment, at: .now()))
+    }
+
+    private func perform(_ decisions: [Decision]) {
+        let now = Timestamp.now()
+        for decision in decisions {
+            switch decision {
+            case .networkEntered(let match):
+                publish(FeedEvent(.networkEntered(.init(match, previous: nil)), at: now))
+                // analytics.entered(match, at: now)
+            case .networkLeft(let match, let stay):
+                publish(FeedEvent(.networkLeft(.init(match, previous: nil), minutes: Int(stay.minutes)), at: now))
+                // analytics.left(match, minutes: stay.minutes, at: now)
+            case .assuranceChanged(let match, let previous):
+                publish(FeedEvent(.networkAssuranceChanged(.init(match, previous: previous)), at: now))
+            case .ruleActivated(let rule, let because):
+                publish(FeedEvent(.ruleActivated(.init(rule, because)), at: now))
+            case .ruleDeactivated(let rule, let because):
+                publish(FeedEvent(.ruleDeactivated(.init(rule, because)), at: now))
+            case .cancel(let rule, let edge):
+                for identifier in running[RuleEdge(rule: rule, edge: edge)] ?? [] { runner.cancel(identifier) }
+            case .run(let request): run(request)
+            }
+        }
+        schedule()
+        remember()
+    }
+
+    private func schedule() {
+        let due = engine.nextDeadline
+        guard due != timer?.due else { return }
+        if let timer { loop.cancel(timer.timer) }
+        timer = due.map { due in
+            let scheduled = loop.schedule(at: due) { [unowned self] in
+                timer = nil
+                perform(engine.advance(to: .now()))
+            }
+            return (scheduled, due)
+        }
+    }
+
+    private func remember() {
+        let state = ActivationState(watcher.environment, rules: engine.activeRules)
+        guard state != saved else { return }
+        do throws(SystemError) {
+            try state.write(to: paths.activations)
+            saved = state
+            problems["state"] = nil
+        } catch {
+            report("state", "\(error): after a restart, rules that hold would be entered again")
+        }
+    }
+
+    // MARK: Actions
+
+    private func run(_ request: CommandRequest) {
+        nextAction += 1
+        let key = RuleEdge(rule: request.rule.name, edge: request.edge)
+        var fact = FeedEvent.ActionFact(
+            id: nextAction, rule: request.rule.name, index: request.index, kind: "command")
+        guard !request.rule.isObserving else {
+            fact.because = "observing only"
+            publish(FeedEvent(.actionCancelled(fact), at: .now()))
+            return
+        }
+        var identifier: CommandRunner.Identifier?
+        identifier = runner.run(
+            Command(request),
+            // started: { [unowned self] in publish(FeedEvent(.actionStarted(fact), at: .now())) },
+            completion: { [unowned self] result in
+                if let identifier { running[key]?.remove(identifier) }
+                finished(fact, result)
+            })
+        if let identifier { running[key, default: []].insert(identifier) }
+    }
+
+    private func finished(_ fact: FeedEvent.ActionFact, _ result: CommandResult) {
+        var fact = fact
+        fact.durationMilliseconds = result.duration / 1_000
+        switch result.end {
+        case .exited(let code):
+            fact.exit = code
+            publish(FeedEvent(code == 0 ? .actionSucceeded(fact) : .actionFailed(fact), at: .now()))
+        case .killed(let signal):
+            fact.because = "ended by signal \(signal)"
+            publish(FeedEvent(.actionFailed(fact), at: .now()))
+        case .timedOut:
+            fact.because = "timed out"
+            publish(FeedEvent(.actionFailed(fact), at: .now()))
+        case .failedToStart(let error):
+            fact.because = error.description
+            publish(FeedEvent(.actionFailed(fact), at: .now()))
+        case .cancelled, .dropped:
+            fact.because = "obsolete"
+            publish(FeedEvent(.actionCancelled(fact), at: .now()))
+        }
+    }
+
+    // MARK: Feed
+
+    private func publish(_ event: FeedEvent) {
+        server?.publish(encoder.line(for: event))
+    }
+
+    private func snapshot(_ permission: FeedPermission) -> FeedLine {
+        encoder.snapshotLine(of: watcher.environment, permission: permission) { [self] fields in
+            fields.names("networks", engine.networks.map(\.name))
+            fields.names("rules", engine.activeRules)
+            let counters = watcher.counters
+            fields.counters([
+                ("messages", counters.messages), ("ignored", counters.ignored), ("malformed", counters.malformed),
+                ("foreign", counters.foreign), ("overruns", counters.overruns),
+            ])
+            fields.problems(ruleProblems + problems.values.sorted())
+        }
+    }
+
+    private func report(_ key: String, _ problem: String) {
+        guard problems.updateValue(problem, forKey: key) != problem else { return }
+        Journal.write(.error, problem)
+    }
+
+    private var status: String {
+        let wireless = watcher.hasWireless ? "" : "; this kernel has no nl80211"
+        let broken = ruleProblems.isEmpty ? "" : "; \(ruleProblems.count) errors in rule files"
+        return "\(engine.ruleSet.networks.count) networks, \(engine.ruleSet.rules.count) rules\(broken)\(wireless)"
+    }
+
+    /// Root, the agent's own user and the members of the group `vicinity` see everything, others nothing.
+    private static func permission(_ peer: UnixSocket.Peer) -> FeedPermission {
+        if peer.user == 0 || peer.user == geteuid() { return .full }
+        return vicinityGroup.map { peer.groups.contains($0) } == true ? .full : .denied
+    }
+
+    private static let vicinityGroup: UInt32? = {
+        guard let entry = unsafe getgrnam("vicinity") else { return nil }
+        return unsafe entry.pointee.gr_gid
+    }()
+}

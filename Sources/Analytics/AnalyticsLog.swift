@@ -12,7 +12,8 @@ public final class AnalyticsLog {
 
     private let onFailure: (SystemError) -> Void
 
-    public init(path: String, onFailure: @escaping (SystemError) -> Void) {
+    /// - Parameter onFailure: called for each record that was not written, at once.
+    public init(path: String, onFailure: @escaping (SystemError) -> Void = { _ in }) {
         self.path = path
         self.onFailure = onFailure
     }

@@ -1,15 +1,48 @@
+#define _GNU_SOURCE
 #include "CPlatform.h"
 #include <errno.h>
+#include <linux/netlink.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-int vicinity_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+int vicinity_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
-int vicinity_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid) {
+int vicinity_boottime_timer(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
+
+int vicinity_arm_timer(int timer, int64_t microseconds) {
+    struct itimerspec due = {
+        .it_value = {.tv_sec = microseconds / 1000000, .tv_nsec = microseconds % 1000000 * 1000}};
+    return timerfd_settime(timer, TFD_TIMER_ABSTIME, &due, NULL);
+}
+
+int vicinity_signals(const int *signals, int count) {
+    sigset_t mask;
+    sigemptyset(&mask);
+    for (int position = 0; position < count; position++) sigaddset(&mask, signals[position]);
+    errno = pthread_sigmask(SIG_BLOCK, &mask, NULL);
+    return errno ? -1 : signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int vicinity_next_signal(int descriptor) {
+    struct signalfd_siginfo information;
+    return read(descriptor, &information, sizeof information) == sizeof information ? (int)information.ssi_signo : 0;
+}
+
+int vicinity_pidfd_open(int32_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+int vicinity_peer_credentials(int socket, int32_t *pid, uint32_t *uid, uint32_t *gid) {
     struct ucred credentials;
     socklen_t length = sizeof credentials;
     if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) < 0) return -1;
@@ -19,7 +52,38 @@ int vicinity_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid) {
     return 0;
 }
 
-ssize_t vicinity_receive(int socket, void *buffer, size_t capacity, uint32_t *port, uint32_t *groups) {
+static int unix_address(struct sockaddr_un *address, const char *path) {
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    if (strlen(path) >= sizeof address->sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(address->sun_path, path);
+    return 0;
+}
+
+int vicinity_bind(int socket, const char *path) {
+    struct sockaddr_un address;
+    if (unix_address(&address, path) < 0) return -1;
+    return bind(socket, (struct sockaddr *)&address, sizeof address);
+}
+
+int vicinity_connect(int socket, const char *path) {
+    struct sockaddr_un address;
+    if (unix_address(&address, path) < 0) return -1;
+    return connect(socket, (struct sockaddr *)&address, sizeof address);
+}
+
+int vicinity_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+
+int vicinity_peer_groups(int socket, uint32_t *groups, int capacity) {
+    socklen_t length = (socklen_t)capacity * sizeof *groups;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups, &length) < 0) return -1;
+    return (int)(length / sizeof *groups);
+}
+
+long vicinity_receive(int socket, void *buffer, size_t capacity, uint32_t *port, uint32_t *groups) {
     struct sockaddr_nl sender;
     memset(&sender, 0, sizeof sender);
     struct iovec vector = {.iov_base = buffer, .iov_len = capacity};
@@ -35,10 +99,14 @@ ssize_t vicinity_receive(int socket, void *buffer, size_t capacity, uint32_t *po
     return length;
 }
 
-int vicinity_epoll_control(int epoll, int operation, int descriptor, uint32_t events) {
+int vicinity_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int vicinity_epoll_watch(int epoll, int descriptor, uint32_t events, int isNew) {
     struct epoll_event event = {.events = events, .data.fd = descriptor};
-    return epoll_ctl(epoll, operation, descriptor, &event);
+    return epoll_ctl(epoll, isNew ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, &event);
 }
+
+int vicinity_epoll_forget(int epoll, int descriptor) { return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL); }
 
 int vicinity_epoll_wait(int epoll, int *descriptors, uint32_t *events, int capacity) {
     struct epoll_event ready[64];
@@ -63,3 +131,5 @@ void vicinity_refuse_core_dumps(void) {
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_DUMPABLE, 0);
 }
+
+int vicinity_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }

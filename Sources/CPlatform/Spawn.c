@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "CPlatform.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +14,7 @@ int vicinity_pipe(int *reading, int *writing) {
 }
 
 int vicinity_spawn(const char *program, char *const *arguments, char *const *variables, int input, int output,
-                   int errors, pid_t *pid) {
+                   int errors, int32_t *pid) {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t actions;
     sigset_t none, all;

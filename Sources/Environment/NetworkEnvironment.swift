@@ -99,10 +99,12 @@ public struct WiFiNetwork: Hashable, Sendable {
     public var signal: Int8?
     /// The links of a multi-link association (802.11be), by link identifier 0–14; empty otherwise.
     public var links: [UInt8: BSSID] = [:]
+    /// When the association began (µs, boot time), by the driver's word; it tells one association from the next.
+    public var associatedAt: Int64?
 
     public init(
         ssid: SSID?, bssid: BSSID?, security: Security, frequency: UInt32? = nil, signal: Int8? = nil,
-        links: [UInt8: BSSID] = [:]
+        links: [UInt8: BSSID] = [:], associatedAt: Int64? = nil
     ) {
         self.ssid = ssid
         self.bssid = bssid
@@ -110,6 +112,7 @@ public struct WiFiNetwork: Hashable, Sendable {
         self.frequency = frequency
         self.signal = signal
         self.links = links
+        self.associatedAt = associatedAt
     }
 }
 

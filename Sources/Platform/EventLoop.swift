@@ -52,15 +52,11 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     private var nextTimer: UInt64 = 0
 
     public init() throws(SystemError) {
-        epoll = FileDescriptor(owning: try SystemError.check("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) })
-        wake = FileDescriptor(
-            owning: try SystemError.check("eventfd") { eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)) })
-        timer = FileDescriptor(
-            owning: try SystemError.check("timerfd_create") {
-                timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
-            })
-        try control(EPOLL_CTL_ADD, wake.rawValue, .readable)
-        try control(EPOLL_CTL_ADD, timer.rawValue, .readable)
+        epoll = FileDescriptor(owning: try SystemError.check("epoll_create1") { vicinity_epoll() })
+        wake = FileDescriptor(owning: try SystemError.check("eventfd") { vicinity_eventfd() })
+        timer = FileDescriptor(owning: try SystemError.check("timerfd_create") { vicinity_boottime_timer() })
+        try arm(wake.rawValue, for: .readable, isNew: true)
+        try arm(timer.rawValue, for: .readable, isNew: true)
     }
 
     /// Runs on the calling thread until `stop()`.
@@ -124,7 +120,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     {
         let isNew = handlers.updateValue(handler, forKey: descriptor) == nil
         do {
-            try control(isNew ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, readiness)
+            try arm(descriptor, for: readiness, isNew: isNew)
         } catch {
             handlers[descriptor] = nil
             throw error
@@ -133,13 +129,13 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// Changes what a watched descriptor is watched for.
     public func change(_ descriptor: Int32, to readiness: Readiness) throws(SystemError) {
-        try control(EPOLL_CTL_MOD, descriptor, readiness)
+        try arm(descriptor, for: readiness, isNew: false)
     }
 
     /// To be called before the descriptor is closed.
     public func forget(_ descriptor: Int32) {
         guard handlers.removeValue(forKey: descriptor) != nil else { return }
-        try? control(EPOLL_CTL_DEL, descriptor, [])
+        _ = vicinity_epoll_forget(epoll.rawValue, descriptor)
     }
 
     // MARK: Deadlines, on the loop's thread
@@ -151,13 +147,13 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         let deadline = Deadline(identifier: nextTimer, boottime: boottime, handler: handler)
         let place = deadlines.firstIndex { $0.boottime > boottime } ?? deadlines.endIndex
         deadlines.insert(deadline, at: place)
-        arm()
+        armTimer()
         return Timer(identifier: nextTimer)
     }
 
     public func cancel(_ timer: Timer) {
         deadlines.removeAll { $0.identifier == timer.identifier }
-        arm()
+        armTimer()
     }
 
     private func fireDeadlines() {
@@ -167,20 +163,15 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
             deadlines.removeFirst()
             first.handler()
         }
-        arm()
+        armTimer()
     }
 
-    private func arm() {
+    private func armTimer() {
         let first = deadlines.first?.boottime
         guard first != armed else { return }
         armed = first
-        var specification = itimerspec()
-        if let first {
-            // A zero value would disarm, timerfd_settime(2).
-            let due = max(first, 1)
-            specification.it_value = timespec(tv_sec: Int(due / 1_000_000), tv_nsec: Int(due % 1_000_000) * 1_000)
-        }
-        unsafe timerfd_settime(timer.rawValue, Int32(TFD_TIMER_ABSTIME), &specification, nil)
+        // Zero would disarm: what is due before the first microsecond is due then.
+        _ = vicinity_arm_timer(timer.rawValue, first.map { max($0, 1) } ?? 0)
     }
 
     // MARK: Work from other threads
@@ -211,7 +202,8 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     private func signalWake() {
-        eventfd_write(wake.rawValue, 1)
+        var one: UInt64 = 1
+        _ = unsafe write(wake.rawValue, &one, MemoryLayout<UInt64>.size)
     }
 
     private func drain(_ descriptor: Int32) {
@@ -219,9 +211,9 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         _ = unsafe read(descriptor, &count, MemoryLayout<UInt64>.size)
     }
 
-    private func control(_ operation: Int32, _ descriptor: Int32, _ readiness: Readiness) throws(SystemError) {
+    private func arm(_ descriptor: Int32, for readiness: Readiness, isNew: Bool) throws(SystemError) {
         try SystemError.check("epoll_ctl", "descriptor \(descriptor)") {
-            vicinity_epoll_control(epoll.rawValue, operation, descriptor, readiness.rawValue)
+            vicinity_epoll_watch(epoll.rawValue, descriptor, readiness.rawValue, isNew ? 1 : 0)
         }
     }
 

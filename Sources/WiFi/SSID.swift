@@ -5,8 +5,10 @@ public import Netlink
 /// Strangers choose it. It has no character set, so it is compared octet by octet and never as a `String`, whose
 /// equality would make one of two different networks. For the same reason there is no string-literal initialiser.
 public struct SSID: Hashable, Sendable {
+    /// In octets.
     public static let maximumLength = 32
 
+    /// 0 to 32 octets of any value.
     public let octets: [UInt8]
 
     /// Nil for more than 32 octets.
@@ -41,6 +43,7 @@ public struct SSID: Hashable, Sendable {
     /// escape it before it reaches a terminal.
     public var text: String? { String(validating: octets, as: UTF8.self) }
 
+    /// Two lower-case digits an octet; empty for an empty name.
     public var hexadecimal: String { octets.hexadecimal }
 
     /// Whether it stands for a name that is not told: no octets, or only zeros, as hidden networks beacon it.

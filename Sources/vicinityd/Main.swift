@@ -1,1 +1,7 @@
-@main struct Main { static func main() {} }
+internal import Agent
+internal import Glibc
+
+@main
+struct Main {
+    static func main() { exit(AgentProgram.run(CommandLine.arguments)) }
+}

@@ -1,32 +1,46 @@
 // What Swift's Glibc module does not import: inline functions, macros and headers it leaves out.
+// It includes no header of the C library, whose declarations would then be this module's instead of Glibc's.
 #pragma once
-#define _GNU_SOURCE
 #include <linux/filter.h>
-#include <linux/netlink.h>
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/inotify.h>
-#include <sys/mman.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/timerfd.h>
-#include <sys/types.h>
-#include <sys/un.h>
+
+/// eventfd(2) and timerfd_create(2) on CLOCK_BOOTTIME; both close-on-exec and non-blocking. -1 with errno on failure.
+int vicinity_eventfd(void);
+int vicinity_boottime_timer(void);
+
+/// Arms a timer for a moment of CLOCK_BOOTTIME in µs; 0 disarms it. 0, or -1 with errno.
+int vicinity_arm_timer(int timer, int64_t microseconds);
+
+/// Blocks these signals for this thread and those it starts, and delivers them by a descriptor, signalfd(2). -1 with errno.
+int vicinity_signals(const int *signals, int count);
+/// The next signal of such a descriptor; 0 where there is none.
+int vicinity_next_signal(int descriptor);
 
 /// pidfd_open(2); glibc 2.36 declares it in a header that Swift's module lacks.
-int vicinity_pidfd_open(pid_t pid);
+int vicinity_pidfd_open(int32_t pid);
 
 /// Peer of a connected Unix socket, SO_PEERCRED of unix(7). 0, or -1 with errno.
-int vicinity_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid);
+int vicinity_peer_credentials(int socket, int32_t *pid, uint32_t *uid, uint32_t *gid);
+
+/// bind(2) and connect(2) of a unix(7) address; ENAMETOOLONG where the path does not fit. 0, or -1 with errno.
+int vicinity_bind(int socket, const char *path);
+int vicinity_connect(int socket, const char *path);
+
+/// accept4(2), close-on-exec and non-blocking.
+int vicinity_accept(int listener);
+
+/// SO_PEERGROUPS of socket(7): how many groups, or -1 with errno.
+int vicinity_peer_groups(int socket, uint32_t *groups, int capacity);
 
 /// One datagram of a netlink socket (or of any datagram socket: then `port` is 0).
 /// Returns its length, which is larger than `capacity` when it was cut (MSG_TRUNC), or -1 with errno.
-ssize_t vicinity_receive(int socket, void *buffer, size_t capacity, uint32_t *port, uint32_t *groups);
+long vicinity_receive(int socket, void *buffer, size_t capacity, uint32_t *port, uint32_t *groups);
 
-/// epoll_ctl(2) and epoll_wait(2) without their union; the wait has no time-out.
-int vicinity_epoll_control(int epoll, int operation, int descriptor, uint32_t events);
+/// epoll(7) without its union: watching (anew, or for something else), forgetting, and waiting without a time-out.
+int vicinity_epoll(void);
+int vicinity_epoll_watch(int epoll, int descriptor, uint32_t events, int isNew);
+int vicinity_epoll_forget(int epoll, int descriptor);
 int vicinity_epoll_wait(int epoll, int *descriptors, uint32_t *events, int capacity);
 
 /// SO_ATTACH_FILTER of socket(7). 0, or -1 with errno.
@@ -36,6 +50,9 @@ int vicinity_attach_filter(int socket, const struct sock_filter *program, unsign
 int vicinity_exit_code(int status);
 int vicinity_exit_signal(int status);
 
+/// memfd_create(2), close-on-exec. A descriptor, or -1 with errno.
+int vicinity_memory_file(const char *name);
+
 /// pipe2(2) with O_CLOEXEC. 0, or -1 with errno.
 int vicinity_pipe(int *reading, int *writing);
 
@@ -43,7 +60,7 @@ int vicinity_pipe(int *reading, int *writing);
 /// ignored, `/` as directory, these three descriptors and no other. 0, or an error number. Where standard descriptors
 /// are closed, `output` must not be 0 nor `errors` 0 or 1: they would be overwritten before they are used.
 int vicinity_spawn(const char *program, char *const *arguments, char *const *variables, int input, int output,
-                   int errors, pid_t *pid);
+                   int errors, int32_t *pid);
 
 /// prctl(PR_SET_DUMPABLE, 0) and RLIMIT_CORE 0: no core dump of this process is ever written.
 void vicinity_refuse_core_dumps(void);

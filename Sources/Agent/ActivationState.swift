@@ -1,0 +1,73 @@
+internal import Environment
+internal import Glibc
+internal import JSON
+internal import Platform
+
+/// Which rules held, and on which associations: so that a restarted agent does not enter again where it already is.
+///
+/// Associations are told apart by when they began, so the file holds no name.
+struct ActivationState: Hashable {
+    struct Link: Hashable {
+        var index: Int32
+        /// µs, boot time; nil where the driver does not tell.
+        var since: Int64?
+    }
+
+    var boot: String
+    var links: [Link]
+    var rules: [String]
+
+    init(_ environment: NetworkEnvironment, rules: [String]) {
+        boot = ActivationState.currentBoot
+        links = environment.interfaces.values.compactMap { interface in
+            interface.wifi?.network.map { Link(index: interface.index, since: $0.associatedAt) }
+        }.sorted { $0.index < $1.index }
+        self.rules = rules.sorted()
+    }
+
+    /// The rules to resume: none after another boot or on other associations.
+    func rules(resumableIn environment: NetworkEnvironment) -> [String] {
+        let now = ActivationState(environment, rules: [])
+        return now.boot == boot && now.links == links ? rules : []
+    }
+
+    private static let currentBoot: String = {
+        let identifier = try? Files.read("/proc/sys/kernel/random/boot_id", limit: 64)
+        return String(decoding: (identifier ?? []).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }()
+
+    // MARK: File
+
+    /// Nil where there is none that can be read: then everything is entered anew.
+    init?(readingFrom path: String) {
+        guard let contents = try? Files.read(path, limit: 1 << 20),
+            let value = try? JSONValue(parsing: contents, maximumSize: 1 << 20), let boot = value["boot"]?.string,
+            let links = value["links"]?.array, let rules = value["rules"]?.array
+        else { return nil }
+        self.boot = boot
+        self.links = links.compactMap { link in
+            (link["ifindex"]?.integer).flatMap { Int32(exactly: $0) }.map { Link(index: $0, since: link["since"]?.integer) }
+        }
+        self.rules = rules.compactMap(\.string)
+    }
+
+    func write(to path: String) throws(SystemError) {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("boot", boot)
+            writer.array("links") { writer in
+                for link in links {
+                    writer.object { writer in
+                        writer.field("ifindex", link.index)
+                        writer.field("since", link.since)
+                    }
+                }
+            }
+            writer.array("rules") { writer in
+                for rule in rules { writer.string(rule) }
+            }
+        }
+        writer.endLine()
+        try Files.replace(path, with: writer.octets, mode: 0o600)
+    }
+}

@@ -1,0 +1,39 @@
+internal import Platform
+
+public enum AgentVersion {
+    public static let current = "0.1.0"
+}
+
+/// Where the agent keeps its things; file-hierarchy(7).
+public struct AgentPaths: Sendable {
+    /// `vicinity.toml` and `rules.d`.
+    public var configuration = "/etc/vicinity"
+    /// The feed's socket.
+    public var runtime = "/run/vicinity"
+    /// What has to outlive the agent.
+    public var state = "/var/lib/vicinity"
+    /// The analytics log.
+    public var logs = "/var/log/vicinity"
+
+    public init() {}
+
+    public static let defaultSocket = "/run/vicinity/events.sock"
+
+    var socket: String { "\(runtime)/events.sock" }
+    var activations: String { "\(state)/activations.json" }
+    var analytics: String { "\(logs)/analytics.jsonl" }
+
+    /// The directories of rule files, the strongest first.
+    var rules: [String] {
+        configuration == AgentPaths().configuration
+            ? ["\(configuration)/rules.d", "\(runtime)/rules.d", "/usr/lib/vicinity/rules.d"]
+            : ["\(configuration)/rules.d"]
+    }
+
+    /// Whether this machine has the agent's unit, running or not.
+    public static var isAgentInstalled: Bool {
+        ["/etc/systemd/system", "/lib/systemd/system", "/usr/lib/systemd/system"].contains {
+            Files.names(in: $0).contains("vicinityd.service")
+        }
+    }
+}

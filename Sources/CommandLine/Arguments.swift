@@ -1,0 +1,80 @@
+internal import WiFi
+
+/// A command line that cannot be followed: what is wrong with it, and how it should be.
+struct UsageError: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// The words after a command, taken apart: `--name value`, `--name=value`, `--flag` and operands; `--` ends options.
+struct Arguments {
+    /// An option that a command knows.
+    struct Option {
+        let name: String
+        /// What stands for its value in the help; nil for a flag.
+        let value: String?
+        let help: String
+
+        init(_ name: String, _ value: String? = nil, _ help: String) {
+            self.name = name
+            self.value = value
+            self.help = help
+        }
+    }
+
+    private(set) var operands: [String] = []
+    private var values: [String: String] = [:]
+
+    init(_ words: some Sequence<String>, knowing options: [Option]) throws(UsageError) {
+        var iterator = words.makeIterator()
+        while let word = iterator.next() {
+            if word == "--" {
+                while let operand = iterator.next() { operands.append(operand) }
+                return
+            }
+            guard word.hasPrefix("--") else {
+                guard word == "-" || !word.hasPrefix("-") else {
+                    throw UsageError(description: "unknown option \(word)")
+                }
+                operands.append(word)
+                continue
+            }
+            let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = String(parts[0])
+            guard let option = options.first(where: { $0.name == name }) else {
+                throw UsageError(description: "unknown option --\(name)")
+            }
+            guard let placeholder = option.value else {
+                guard parts.count == 1 else { throw UsageError(description: "--\(name) takes no value") }
+                values[name] = ""
+                continue
+            }
+            guard let value = parts.count > 1 ? String(parts[1]) : iterator.next() else {
+                throw UsageError(description: "--\(name) needs \(placeholder)")
+            }
+            values[name] = value
+        }
+    }
+
+    func has(_ name: String) -> Bool { values[name] != nil }
+
+    subscript(_ name: String) -> String? { values[name] }
+
+    /// The value of an option that takes one of several words.
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String, _ type: Choice.Type) throws(UsageError)
+        -> Choice?
+    {
+        guard let value = values[name] else { return nil }
+        guard let choice = Choice(rawValue: value) else {
+            let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError(description: "--\(name) is one of \(known), not \(value.utf8.displayText)")
+        }
+        return choice
+    }
+
+    /// Refuses more operands than a command takes.
+    func expectOperands(_ range: ClosedRange<Int>, _ description: String) throws(UsageError) {
+        guard range.contains(operands.count) else {
+            throw UsageError(description: "expected \(description), got \(operands.count) operands")
+        }
+    }
+}

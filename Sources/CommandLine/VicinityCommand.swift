@@ -1,0 +1,84 @@
+internal import Glibc
+internal import WiFi
+
+/// A subcommand of `vicinity`.
+protocol Subcommand {
+    static var name: String { get }
+    static var operands: String { get }
+    static var summary: String { get }
+    static var options: [Arguments.Option] { get }
+    /// - Returns: the exit status, sysexits(3).
+    static func run(_ arguments: Arguments) throws -> Int32
+}
+
+/// `vicinity`: everything a person or a script asks of Vicinity.
+public enum VicinityCommand {
+    private static var subcommands: [any Subcommand.Type] {
+        [WatchCommand.self, StatusCommand.self, RecordCommand.self, CheckCommand.self, VersionCommand.self]
+    }
+
+    /// - Parameter arguments: with the program's name as the first.
+    /// - Returns: the exit status: 0, 64 for usage (`EX_USAGE`), or what the command documents.
+    public static func run(_ arguments: [String]) -> Int32 {
+        // Writing to a reader that went away is answered by an error, not by a signal.
+        signal(SIGPIPE, SIG_IGN)
+        let words = arguments.dropFirst()
+        guard let name = words.first, name != "help", name != "--help", name != "-h" else {
+            if let topic = words.dropFirst().first, let command = subcommands.first(where: { $0.name == topic }) {
+                Output.line(help(for: command))
+            } else {
+                Output.line(help)
+            }
+            return words.isEmpty ? 64 : 0
+        }
+        if name == "--version" { return VersionCommand.printVersion() }
+        guard let command = subcommands.first(where: { $0.name == name }) else {
+            Output.error("unknown command \(name.utf8.displayText); `vicinity help` lists them")
+            return 64
+        }
+        if words.contains("--help") || words.contains("-h") {
+            Output.line(help(for: command))
+            return 0
+        }
+        do {
+            return try command.run(try Arguments(words.dropFirst(), knowing: command.options))
+        } catch let error as UsageError {
+            Output.error("\(error.description)\nusage: \(usage(of: command))")
+            return 64
+        } catch {
+            Output.error("\(error)")
+            return 1
+        }
+    }
+
+    private static func usage(of command: any Subcommand.Type) -> String {
+        "vicinity \(command.name)\(command.options.isEmpty ? "" : " [OPTION…]")\(command.operands.isEmpty ? "" : " ")"
+            + command.operands
+    }
+
+    private static func help(for command: any Subcommand.Type) -> String {
+        var lines = ["\(command.summary)", "", "usage: \(usage(of: command))"]
+        if !command.options.isEmpty { lines.append("") }
+        for option in command.options {
+            let name = "  --\(option.name)\(option.value.map { " \($0)" } ?? "")"
+            lines.append(name + String(repeating: " ", count: max(26 - name.count, 1)) + option.help)
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static var help: String {
+        var lines = [
+            "Vicinity knows where this machine is, and what shall hold there.", "", "usage: vicinity COMMAND [OPTION…]", "",
+        ]
+        for command in subcommands {
+            lines.append("  " + command.name + String(repeating: " ", count: 10 - command.name.count) + command.summary)
+        }
+        lines += ["", "`vicinity help COMMAND` tells more."]
+        return lines.joined(separator: "\n")
+    }
+}
+
+/// How lines of the feed are printed.
+enum OutputFormat: String, CaseIterable {
+    case json, text
+}

@@ -1,0 +1,148 @@
+internal import Agent
+internal import Environment
+internal import Feed
+internal import Glibc
+internal import Netlink
+internal import Platform
+internal import WiFi
+
+/// `vicinity watch`: the feed, from the agent, from the kernel, or from a capture.
+enum WatchCommand: Subcommand {
+    static let name = "watch"
+    static let operands = ""
+    static let summary = "Tell what happens: networks joined, lost and roamed, rules and actions."
+    static let options: [Arguments.Option] = [
+        .init("format", "FORMAT", "json (one object a line) or text; text on a terminal"),
+        .init("direct", nil, "read the kernel, without an agent"),
+        .init("replay", "FILE", "read a recording, or a capture of an nlmon device"),
+        .init("speed", "FACTOR", "with --replay: how many times faster; 0, the default, is at once"),
+        .init("socket", "PATH", "the agent's socket"),
+        .init("since", "ID", "what came after the line with this id"),
+        .init("type", "TYPES", "only these types, separated by commas; wifi.* is allowed"),
+        .init("interface", "NAME", "only this interface"),
+    ]
+
+    static func run(_ arguments: Arguments) throws -> Int32 {
+        try arguments.expectOperands(0...0, "none")
+        let printer = LinePrinter(
+            try arguments.choice("format", OutputFormat.self) ?? (Output.isTerminal ? .text : .json))
+        var request = FeedRequest()
+        request.filter.types = arguments["type"]?.split(separator: ",").map { String($0) } ?? []
+        request.filter.interface = arguments["interface"]
+        if let since = arguments["since"] {
+            guard let colon = since.lastIndex(of: ":"), let sequence = UInt64(since[since.index(after: colon)...]) else {
+                throw UsageError(description: "--since is the id of a line, such as 9f0c3a…:42")
+            }
+            request.since = (String(since[..<colon]), sequence)
+        }
+        if let file = arguments["replay"] {
+            let speed = arguments["speed"].map { Double($0) } ?? 0
+            guard let speed, speed >= 0, speed.isFinite else {
+                throw UsageError(description: "--speed is a number from 0")
+            }
+            return try replay(file, speed, printer, request.filter)
+        }
+        if arguments.has("direct") { return try direct(printer, request.filter) }
+        let path = arguments["socket"] ?? AgentPaths.defaultSocket
+        do {
+            return try follow(path, request, printer)
+        } catch let error as SystemError where error.code == ENOENT && arguments["socket"] == nil {
+            guard !AgentPaths.isAgentInstalled else {
+                Output.error("the agent does not run (\(error)); start it, or read the kernel with --direct")
+                return 69
+            }
+            Output.error("no agent is installed here: reading the kernel, as with --direct")
+            return try direct(printer, request.filter)
+        }
+    }
+
+    private static func follow(_ path: String, _ request: FeedRequest, _ printer: LinePrinter) throws -> Int32 {
+        var client = try FeedClient(connectingTo: path, request: request)
+        var isDenied = false
+        while let line = client.next() {
+            printer.print(line)
+            isDenied = isDenied || printer.isDenial(line)
+        }
+        if isDenied { return 77 }
+        Output.error("the agent ended the connection")
+        return 69
+    }
+
+    private static func direct(_ printer: LinePrinter, _ filter: FeedFilter) throws -> Int32 {
+        let loop = try EventLoop()
+        let watcher = EnvironmentWatcher(on: loop)
+        var encoder = FeedEncoder()
+        watcher.onChange = { changes in
+            for change in changes {
+                let line = encoder.line(for: FeedEvent(change))
+                if filter.admits(line) { printer.print(line.octets.dropLast()) }
+            }
+        }
+        try watcher.start()
+        if !watcher.hasWireless {
+            Output.error("\(NetlinkError.familyNotFound("nl80211")); links, addresses and routes are told all the same")
+        }
+        printer.print(encoder.snapshotLine(of: watcher.environment, permission: .full).octets.dropLast())
+        loop.run()
+        return 0
+    }
+
+    private static func replay(_ file: String, _ speed: Double, _ printer: LinePrinter, _ filter: FeedFilter) throws
+        -> Int32
+    {
+        let contents = try Files.read(file, limit: 1 << 30)
+        var replay: Replay
+        do throws(CaptureError) {
+            replay = try Replay(contents)
+        } catch {
+            Output.error("\(file.utf8.displayText): \(error)")
+            return 65
+        }
+        var encoder = FeedEncoder()
+        let first = encoder.snapshotLine(
+            of: replay.environment, permission: .full, at: replay.start ?? .now())
+        printer.print(first.octets.dropLast())
+        var last = replay.start?.wall
+        while let step = replay.next() {
+            if speed > 0, let before = last { pause(Double(step.time.wall - before) / speed) }
+            last = step.time.wall
+            for change in step.changes {
+                let line = encoder.line(for: FeedEvent(change))
+                if filter.admits(line) { printer.print(line.octets.dropLast()) }
+            }
+        }
+        let counters = replay.counters
+        if counters.malformed > 0 {
+            Output.error("\(file.utf8.displayText): \(counters.malformed) messages were not understood")
+        }
+        return 0
+    }
+
+    private static func pause(_ microseconds: Double) {
+        guard microseconds > 0 else { return }
+        var time = timespec(tv_sec: Int(microseconds / 1e6), tv_nsec: Int(microseconds.truncatingRemainder(dividingBy: 1e6) * 1e3))
+        unsafe nanosleep(&time, nil)
+    }
+}
+
+/// Prints lines of the feed in the form that was asked for.
+struct LinePrinter {
+    private let format: OutputFormat
+    private let text = FeedText(isColored: Output.isColored)
+
+    init(_ format: OutputFormat) {
+        self.format = format
+    }
+
+    /// - Parameter line: without its LF.
+    func print(_ line: ArraySlice<UInt8>) {
+        switch format {
+        case .json: Output.write(line + [UInt8(ascii: "\n")])
+        case .text: if let text = text.text(of: line) { Output.line(text) }
+        }
+    }
+
+    func isDenial(_ line: ArraySlice<UInt8>) -> Bool {
+        String(decoding: line, as: UTF8.self).contains("\"permission\":\"denied\"")
+    }
+}

@@ -1,0 +1,387 @@
+internal import Netlink
+public import Platform
+internal import WiFi
+
+/// Turns observations into the environment and its changes. A pure function of what it is told: no clock, no I/O.
+///
+/// (state, observation, time) → (state, changes), and questions for the edge that made the observation.
+public struct EnvironmentReducer: Sendable {
+    public private(set) var environment = NetworkEnvironment()
+
+    private var stations: [Int32: StationTracker] = [:]
+    private var devices: [Int32: DeviceFacts] = [:]
+    private var links: [Int32: LinkMessage] = [:]
+    private var routes: Set<RouteEntry> = []
+    private var hasInventory = false
+    private var isResyncing = false
+
+    public init() {}
+
+    /// When `Observation.deadline` is due (µs, boot time); nil when time alone changes nothing.
+    public var deadline: Int64? {
+        stations.values.reduce(nil) { earliest($0, $1.deadline) }
+    }
+
+    public mutating func reduce(_ observation: Observation, at time: Timestamp) -> Reduction {
+        var reduction = Reduction()
+        switch observation {
+        case .wireless(let message): reduce(message, time, &reduction)
+        case .route(let message): reduce(message, time, &reduction)
+        case .device(let index, let facts):
+            devices[index] = facts
+            guard let link = links[index] else { break }
+            let kind = kind(of: link)
+            environment.interfaces[index]?.kind = kind
+        case .answer(let answer): reduce(answer, time, &reduction)
+        case .inventory(let inventory, let cause): reduce(inventory, cause, time, &reduction)
+        case .lost(let cause):
+            // One reading answers for all losses before it.
+            if !isResyncing { reduction.queries.append(.inventory(cause)) }
+            isResyncing = true
+        case .dns(let configuration):
+            guard configuration != environment.dns else { break }
+            environment.dns = configuration
+            publish(.dnsChanged(configuration), time, &reduction)
+        case .suspending:
+            publish(.suspended, time, &reduction)
+            for index in stations.keys.sorted() { turn(index, time, &reduction) { $0.suspending(&$1) } }
+        case .resumed:
+            publish(.resumed, time, &reduction)
+            for index in stations.keys.sorted() { turn(index, time, &reduction) { $0.resumed(&$1) } }
+            if !isResyncing { reduction.queries.append(.inventory(.resume)) }
+            isResyncing = true
+        case .deadline:
+            for index in stations.keys.sorted() where stations[index]?.deadline ?? .max <= time.boottime {
+                turn(index, time, &reduction) { $0.deadlineReached(&$1) }
+            }
+        }
+        return reduction
+    }
+
+    // MARK: nl80211
+
+    private mutating func reduce(_ message: NL80211Message, _ time: Timestamp, _ reduction: inout Reduction) {
+        switch message {
+        case .interface(let wireless): update(wireless, time, &reduction)
+        case .interfaceRemoved(let index):
+            end(index, .interfaceRemoved, time, &reduction)
+            environment.interfaces[index]?.wifi = nil
+        case .connect(let result):
+            adopt(result.index, time)
+            let failed = result.status != 0 || result.timedOut
+            turn(result.index, time, &reduction) {
+                if failed { $0.connectionFailed(result, &$1) } else { $0.connected(result, isRoam: false, &$1) }
+            }
+        case .roam(let result):
+            adopt(result.index, time)
+            turn(result.index, time, &reduction) { $0.connected(result, isRoam: true, &$1) }
+        case .disconnect(let index, let reason, let byAccessPoint):
+            turn(index, time, &reduction) { $0.disconnected(reason: reason, byAccessPoint: byAccessPoint, &$1) }
+        case .authenticate(let result):
+            guard result.timedOut || result.isRefusal else { break }
+            turn(result.index, time, &reduction) { $0.refused(result, &$1) }
+        case .associate(let result):
+            // A refusal comes again as CONNECT with its status; an unanswered request does not.
+            guard result.timedOut else { break }
+            turn(result.index, time, &reduction) { $0.refused(result, &$1) }
+        case .station(let station): turn(station.index, time, &reduction) { $0.stationAdded(&$1) }
+        case .stationRemoved(let index, let address):
+            turn(index, time, &reduction) { $0.stationRemoved(address, &$1) }
+        case .portAuthorized(let index, let address):
+            turn(index, time, &reduction) { $0.portAuthorized(address, &$1) }
+        case .channelSwitched(let index, let link, let frequency):
+            // Of several links none speaks for the association.
+            guard link ?? 0 == 0 else { break }
+            turn(index, time, &reduction) { $0.channelSwitched(frequency, &$1) }
+        case .linksChanged(let index): turn(index, time, &reduction) { $0.linksChanged(&$1) }
+        case .scanEntry, .radioChanged, .other: break
+        }
+    }
+
+    /// Events of associations concern stations only, so whoever has one is a station, whatever was missed before.
+    private mutating func adopt(_ index: Int32, _ time: Timestamp) {
+        guard stations[index] == nil else { return }
+        stations[index] = StationTracker()
+        environment.interfaces[index, default: Interface(index: index, name: "", kind: .wifi)].kind = .wifi
+        environment.interfaces[index]?.wifi = .idle
+    }
+
+    private mutating func update(_ wireless: WirelessInterface, _ time: Timestamp, _ reduction: inout Reduction) {
+        let index = wireless.index
+        if environment.interfaces[index] == nil {
+            environment.interfaces[index] = Interface(index: index, name: wireless.name ?? "", kind: .wifi)
+        }
+        environment.interfaces[index]?.kind = .wifi
+        if wireless.kind.joinsNetworks {
+            if stations[index] == nil { stations[index] = StationTracker() }
+            if environment.interfaces[index]?.wifi == nil { environment.interfaces[index]?.wifi = .idle }
+        } else {
+            // The same index can change its kind: a station becomes an access point.
+            end(index, .interfaceRemoved, time, &reduction)
+            environment.interfaces[index]?.wifi = nil
+        }
+    }
+
+    private mutating func end(
+        _ index: Int32, _ circumstance: Cause.Circumstance, _ time: Timestamp, _ reduction: inout Reduction
+    ) {
+        turn(index, time, &reduction) { $0.ended(circumstance, &$1) }
+        stations[index] = nil
+    }
+
+    /// Lets one station tracker take its turn.
+    private mutating func turn(
+        _ index: Int32, _ time: Timestamp, _ reduction: inout Reduction, isInitial: Bool = false,
+        isResync: Bool = false, _ body: (inout StationTracker, inout Turn) -> Void
+    ) {
+        guard let link = environment.interfaces[index], stations[index] != nil else { return }
+        var turn = Turn(time: time, link: link, isResync: isResync, isInitial: isInitial)
+        body(&stations[index, default: StationTracker()], &turn)
+        environment.interfaces[index]?.wifi = stations[index]?.state
+        reduction.changes += turn.changes
+        reduction.queries += turn.queries
+    }
+
+    // MARK: rtnetlink
+
+    private mutating func reduce(_ message: RouteMessage, _ time: Timestamp, _ reduction: inout Reduction) {
+        switch message {
+        case .link(let link): update(link, time, &reduction)
+        case .linkRemoved(let index): remove(index, time, &reduction)
+        case .address(let address, let isRemoved): update(address, isRemoved: isRemoved, time, &reduction)
+        case .route(let route, let isRemoved):
+            // The halves of the internet with which VPNs cover the default route count as well.
+            guard route.kind == 1, route.destinationLength <= 1, route.flags & 0x200 == 0 else { break }
+            let isNews = isRemoved ? routes.remove(route) != nil : routes.insert(route).inserted
+            if isNews { reduction.queries.append(.path) }
+        case .neighbour(let neighbour, let isRemoved):
+            update(isRemoved ? nil : neighbour, time, &reduction)
+        }
+    }
+
+    private func kind(of link: LinkMessage) -> LinkKind {
+        stations[link.index] != nil || environment.interfaces[link.index]?.kind == .wifi
+            ? .wifi : LinkKind(link, device: devices[link.index])
+    }
+
+    private mutating func update(
+        _ message: LinkMessage, isInitial: Bool = false, _ time: Timestamp, _ reduction: inout Reduction
+    ) {
+        let index = message.index
+        // Some messages carry only flags: what they leave out stays.
+        if var known = links[index] {
+            known.flags = message.flags
+            known.kind = message.kind ?? known.kind
+            links[index] = known
+        } else {
+            links[index] = message
+        }
+        let kind: LinkKind = links[index].map { self.kind(of: $0) } ?? .unknown
+        let old = environment.interfaces[index] ?? Interface(index: index, name: message.name ?? "", kind: kind)
+        var new = old
+        new.kind = kind
+        new.name = message.name ?? old.name
+        new.isAdministrativelyUp = message.isUp
+        if let state = message.operationalState { new.operationalState = OperationalState(rawValue: state) ?? .unknown }
+        if let mode = message.linkMode { new.isDormantByDefault = mode == 1 }
+        new.hardwareAddress = message.hardwareAddress ?? old.hardwareAddress
+        environment.interfaces[index] = new
+        guard !isInitial else { return }
+        if new.isUsable != old.isUsable, new.kind != .loopback {
+            reduction.changes.append(
+                EnvironmentChange(
+                    time: time, interface: new.reference, kind: new.isUsable ? .linkUp : .linkDown))
+            reduction.queries.append(.path)
+        }
+        turn(index, time, &reduction) { $0.linkChanged(from: old, &$1) }
+        updateConnectivity(time, &reduction)
+    }
+
+    private mutating func remove(_ index: Int32, _ time: Timestamp, _ reduction: inout Reduction) {
+        end(index, .interfaceRemoved, time, &reduction)
+        devices[index] = nil
+        links[index] = nil
+        routes = routes.filter { $0.interfaceIndex != index }
+        guard let interface = environment.interfaces.removeValue(forKey: index) else { return }
+        if interface.isUsable, interface.kind != .loopback, hasInventory {
+            reduction.changes.append(EnvironmentChange(time: time, interface: interface.reference, kind: .linkDown))
+        }
+        if environment.primaryRoute?.interfaceIndex == index { reduction.queries.append(.path) }
+        updateConnectivity(time, &reduction)
+    }
+
+    private mutating func update(
+        _ message: AddressMessage, isRemoved: Bool, _ time: Timestamp, _ reduction: inout Reduction
+    ) {
+        guard let address = message.address, let interface = environment.interfaces[message.index] else { return }
+        let entry = InterfaceAddress(address: address, prefixLength: message.prefixLength)
+        let isGone = isRemoved || message.isTentative
+        let isNews =
+            isGone
+            ? environment.interfaces[message.index]?.addresses.remove(entry) != nil
+            : environment.interfaces[message.index]?.addresses.insert(entry).inserted ?? false
+        guard isNews else { return }
+        if interface.kind != .loopback {
+            reduction.changes.append(
+                EnvironmentChange(
+                    time: time, interface: interface.reference,
+                    kind: .addressChanged(added: isGone ? [] : [entry], removed: isGone ? [entry] : [])))
+        }
+        updateConnectivity(time, &reduction)
+    }
+
+    private mutating func update(_ neighbour: Neighbour?, _ time: Timestamp, _ reduction: inout Reduction) {
+        guard var route = environment.primaryRoute, let neighbour, neighbour.isValid,
+            neighbour.interfaceIndex == route.interfaceIndex, neighbour.address == route.gateway,
+            neighbour.hardwareAddress != route.gatewayMAC
+        else { return }
+        route.gatewayMAC = neighbour.hardwareAddress
+        environment.primaryRoute = route
+        publish(.routeChanged(route), time, &reduction)
+    }
+
+    private mutating func setPrimaryRoute(_ route: RouteEntry?, _ time: Timestamp, _ reduction: inout Reduction) {
+        var new = route.flatMap { route in
+            route.interfaceIndex.map { PrimaryRoute(interfaceIndex: $0, gateway: route.gateway) }
+        }
+        if let old = environment.primaryRoute, old.interfaceIndex == new?.interfaceIndex, old.gateway == new?.gateway {
+            new?.gatewayMAC = old.gatewayMAC
+        }
+        guard new != environment.primaryRoute else { return }
+        environment.primaryRoute = new
+        if let new, let gateway = new.gateway {
+            reduction.queries.append(.neighbour(gateway, index: new.interfaceIndex))
+        }
+        publish(.routeChanged(new), time, &reduction)
+    }
+
+    /// Without somebody who tries, nothing better than `local` can be said.
+    private mutating func updateConnectivity(_ time: Timestamp, _ reduction: inout Reduction) {
+        let isConnected = environment.interfaces.values.contains { interface in
+            interface.isPhysical && interface.isUsable && interface.addresses.contains { !$0.address.isLinkLocal }
+        }
+        let connectivity: Connectivity = isConnected ? .local : .none
+        guard connectivity != environment.connectivity else { return }
+        environment.connectivity = connectivity
+        publish(.connectivityChanged(connectivity), time, &reduction)
+    }
+
+    private func publish(_ kind: EnvironmentChange.Kind, _ time: Timestamp, _ reduction: inout Reduction) {
+        guard hasInventory else { return }
+        let interface: InterfaceReference? =
+            if case .routeChanged(let route?) = kind {
+                environment.interfaces[route.interfaceIndex]?.reference
+            } else {
+                nil
+            }
+        reduction.changes.append(EnvironmentChange(time: time, interface: interface, kind: kind))
+    }
+
+    // MARK: Answers
+
+    private mutating func reduce(_ answer: Answer, _ time: Timestamp, _ reduction: inout Reduction) {
+        switch answer {
+        case .association(let index, let generation, let report):
+            turn(index, time, &reduction) { $0.answered(report, generation: generation, &$1) }
+        case .accessPoint(let index, let bssid, let entry):
+            turn(index, time, &reduction) { $0.answered(entry, about: bssid, &$1) }
+        case .radio(let index, let generation, let isBlocked):
+            turn(index, time, &reduction) { $0.answered(isRadioBlocked: isBlocked, generation: generation, &$1) }
+        case .path(.route(let route)): setPrimaryRoute(route, time, &reduction)
+        case .path(.unreachable): setPrimaryRoute(nil, time, &reduction)
+        case .path(.unknown): setPrimaryRoute(bestDefaultRoute, time, &reduction)
+        case .neighbour(let neighbour): update(neighbour, time, &reduction)
+        }
+    }
+
+    /// What the main routing table alone would choose: IPv4 before IPv6, then the lower metric.
+    private var bestDefaultRoute: RouteEntry? {
+        routes.filter { $0.table == 254 && $0.isDefault }.min {
+            ($0.family.rawValue, $0.priority, $0.interfaceIndex ?? 0)
+                < ($1.family.rawValue, $1.priority, $1.interfaceIndex ?? 0)
+        }
+    }
+
+    // MARK: Everything at once
+
+    private mutating func reduce(
+        _ inventory: Inventory, _ cause: ResyncCause?, _ time: Timestamp, _ reduction: inout Reduction
+    ) {
+        let isInitial = !hasInventory
+        isResyncing = false
+        devices.merge(inventory.devices) { $1 }
+        let present = Set(inventory.links.map(\.index))
+        for index in environment.interfaces.keys.sorted() where !present.contains(index) {
+            remove(index, time, &reduction)
+        }
+        for link in inventory.links { update(link, isInitial: isInitial, time, &reduction) }
+        for wireless in inventory.wireless { update(wireless, time, &reduction) }
+        for index in stations.keys.sorted() where !inventory.wireless.contains(where: { $0.index == index }) {
+            end(index, .interfaceRemoved, time, &reduction)
+            environment.interfaces[index]?.wifi = nil
+        }
+        resyncAddresses(inventory.addresses, time, &reduction)
+        routes = Set(
+            inventory.routes.filter { $0.kind == 1 && $0.destinationLength <= 1 && $0.flags & 0x200 == 0 })
+        for index in stations.keys.sorted() {
+            let report = inventory.associations[index] ?? AssociationReport()
+            turn(index, time, &reduction, isInitial: isInitial, isResync: true) { $0.inventoried(report, &$1) }
+        }
+        reduce(.path(inventory.path), time, &reduction)
+        update(inventory.neighbour, time, &reduction)
+        if isInitial {
+            updateConnectivity(time, &reduction)
+            reduction.changes = []
+            hasInventory = true
+        } else if let cause {
+            publish(.resynced(cause), time, &reduction)
+        }
+    }
+
+    private mutating func resyncAddresses(
+        _ addresses: [AddressMessage], _ time: Timestamp, _ reduction: inout Reduction
+    ) {
+        var present: [Int32: Set<InterfaceAddress>] = [:]
+        for message in addresses where !message.isTentative {
+            guard let address = message.address else { continue }
+            present[message.index, default: []].insert(
+                InterfaceAddress(address: address, prefixLength: message.prefixLength))
+        }
+        for (index, interface) in environment.interfaces.sorted(by: { $0.key < $1.key }) {
+            let new = present[index] ?? []
+            guard new != interface.addresses else { continue }
+            environment.interfaces[index]?.addresses = new
+            guard interface.kind != .loopback else { continue }
+            reduction.changes.append(
+                EnvironmentChange(
+                    time: time, interface: interface.reference,
+                    kind: .addressChanged(
+                        added: new.subtracting(interface.addresses).sorted(),
+                        removed: interface.addresses.subtracting(new).sorted())))
+        }
+        updateConnectivity(time, &reduction)
+    }
+}
+
+extension Interface {
+    var reference: InterfaceReference { InterfaceReference(index: index, name: name) }
+}
+
+extension InterfaceAddress: Comparable {
+    public static func < (left: InterfaceAddress, right: InterfaceAddress) -> Bool {
+        (left.address.family.rawValue, left.address.octets.hexadecimal, left.prefixLength)
+            < (right.address.family.rawValue, right.address.octets.hexadecimal, right.prefixLength)
+    }
+}
+
+extension ManagementResult {
+    /// Whether the status ends this attempt. Of SAE's first exchange some only ask for another one: 76 for a token,
+    /// 77 for another group, 126 and 127 name a method (IEEE 802.11-2020, 9.4.1.9).
+    fileprivate var isRefusal: Bool {
+        switch status {
+        case nil, 0: false
+        case 76, 77, 126, 127: algorithm != 3
+        default: true
+        }
+    }
+}

@@ -1,0 +1,214 @@
+internal import Netlink
+internal import Platform
+internal import WiFi
+
+/// Asks the kernel, on a thread of its own: some drivers ask their firmware and take seconds, and no event may wait
+/// for that.
+///
+/// Everything inside happens on the thread of `loop`.
+final class KernelQueries: @unchecked Sendable {
+    /// An answer, and what it was made of, for a recorder.
+    struct Result: Sendable {
+        let query: Query
+        var observation: Observation?
+        var facts: [Recording.Fact] = []
+        var error: NetlinkError?
+    }
+
+    private let loop: EventLoop
+    private var generic: NetlinkRequester?
+    private var route: NetlinkRequester?
+    private var family: GenericNetlinkFamily?
+    /// The messages of the answer that is being made.
+    private var messages: [NetlinkMessage] = []
+
+    init() throws(SystemError) {
+        loop = try EventLoop()
+        try loop.start()
+    }
+
+    deinit { loop.stop() }
+
+    /// Answers `query` and hands the result to `reply`, on the queries' thread.
+    func ask(_ query: Query, names: [Int32: String], _ reply: @escaping @Sendable (Result) -> Void) {
+        loop.perform { [self] in reply(result(query, names)) }
+    }
+
+    /// Looks nl80211 up. On the caller's thread, and only before the first `ask`.
+    func resolve() throws(NetlinkError) -> (family: GenericNetlinkFamily, message: NetlinkMessage) {
+        let resolved = try GenericNetlinkFamily.resolve("nl80211", by: try genericRequester())
+        family = resolved.family
+        return resolved
+    }
+
+    /// The first reading of everything. On the caller's thread, and only before the first `ask`.
+    func first() -> Result { result(.inventory(.overrun), [:], isFirst: true) }
+
+    func use(_ family: GenericNetlinkFamily?) {
+        loop.perform { [self] in self.family = family }
+    }
+
+    private func result(_ query: Query, _ names: [Int32: String], isFirst: Bool = false) -> Result {
+        messages = []
+        var result = Result(query: query)
+        var isRadioBlocked = false
+        var bus = NetlinkSocket.Bus.route
+        do throws(NetlinkError) {
+            switch query {
+            case .association(let index, let generation):
+                bus = .generic
+                result.observation = .answer(
+                    .association(
+                        index: index, generation: generation, AnswerAssembly.association(try association(of: index))))
+            case .accessPoint(let index, let bssid):
+                bus = .generic
+                let entry = try scanEntry(of: bssid, on: index)
+                result.observation = .answer(.accessPoint(index: index, bssid: bssid, entry))
+            case .radio(let index, let generation):
+                isRadioBlocked = names[index].map { SysfsDevice.isRadioBlocked(named: $0) } ?? false
+                result.observation = .answer(.radio(index: index, generation: generation, isBlocked: isRadioBlocked))
+            case .path:
+                result.observation = .answer(.path(AnswerAssembly.path(try path())))
+            case .neighbour(let address, let index):
+                result.observation = .answer(.neighbour(AnswerAssembly.neighbour(try neighbour(address, on: index))))
+            case .inventory(let cause):
+                let inventory = try inventory()
+                for (index, facts) in inventory.devices { result.facts.append(.device(index: index, facts)) }
+                result.observation = .inventory(inventory, isFirst ? nil : cause)
+            }
+        } catch {
+            result.error = error
+            result.observation = unanswered(query)
+        }
+        result.facts.append(.answer(query, messages, bus: bus.number, isRadioBlocked: isRadioBlocked))
+        return result
+    }
+
+    /// What to say where the kernel does not answer: nothing is known, so nothing is gained by it.
+    private func unanswered(_ query: Query) -> Observation? {
+        switch query {
+        case .association(let index, let generation):
+            .answer(.association(index: index, generation: generation, AssociationReport()))
+        case .accessPoint(let index, let bssid): .answer(.accessPoint(index: index, bssid: bssid, nil))
+        case .radio(let index, let generation):
+            .answer(.radio(index: index, generation: generation, isBlocked: false))
+        case .path: .answer(.path(.unreachable))
+        case .neighbour: nil
+        case .inventory: nil
+        }
+    }
+
+    // MARK: nl80211
+
+    private func genericRequester() throws(NetlinkError) -> NetlinkRequester {
+        if let generic { return generic }
+        let requester = try NetlinkRequester(.generic)
+        generic = requester
+        return requester
+    }
+
+    /// - Parameter isKept: whether a message of the answer matters; scans list every network around.
+    private func answers(
+        to request: NetlinkRequest, where isKept: (NL80211Message) -> Bool = { _ in true }
+    ) throws(NetlinkError) -> [NL80211Message] {
+        var kept: [NL80211Message] = []
+        for message in try genericRequester().answer(to: request) {
+            // One message that cannot be read does not spoil the others.
+            guard let decoded = try? NL80211Message(message), isKept(decoded) else { continue }
+            messages.append(message)
+            kept.append(decoded)
+        }
+        return kept
+    }
+
+    private func association(of index: Int32) throws(NetlinkError) -> [NL80211Message] {
+        guard let family else { return [] }
+        // The interface may go between two of these: then its removal is on its way.
+        let interface = (try? answers(to: .wirelessInterface(index, family))) ?? []
+        let stations = try answers(to: .stations(of: index, family))
+        return try interface + stations
+            + answers(to: .scanEntries(of: index, family)) { message in
+                if case .scanEntry(let entry) = message { entry.isAssociated } else { false }
+            }
+    }
+
+    private func scanEntry(of bssid: BSSID, on index: Int32) throws(NetlinkError) -> ScanEntry? {
+        guard let family else { return nil }
+        let entries = try answers(to: .scanEntries(of: index, family)) { message in
+            if case .scanEntry(let entry) = message { entry.bssid == bssid } else { false }
+        }
+        for case .scanEntry(let entry) in entries { return entry }
+        return nil
+    }
+
+    // MARK: rtnetlink
+
+    private func routeAnswers(to request: NetlinkRequest) throws(NetlinkError) -> [RouteMessage] {
+        let requester: NetlinkRequester
+        if let route {
+            requester = route
+        } else {
+            requester = try NetlinkRequester(.route)
+            route = requester
+        }
+        let answer = try requester.answer(to: request)
+        messages += answer
+        return answer.compactMap { try? RouteMessage($0) }
+    }
+
+    /// Addresses of networks that everybody can reach; only the way to them is asked for, nothing is sent.
+    private static let destinations = ["1.1.1.1", "2606:4700::1111"].compactMap { IPAddress($0) }
+
+    private func path() throws(NetlinkError) -> [RouteMessage] {
+        for destination in KernelQueries.destinations {
+            do {
+                let answer = try routeAnswers(to: RouteEntry.lookUp(destination))
+                if case .route = AnswerAssembly.path(answer) { return answer }
+            } catch .refused {
+                continue  // ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL: routes that say no.
+            }
+        }
+        return []
+    }
+
+    private func neighbour(_ address: IPAddress, on index: Int32) throws(NetlinkError) -> [RouteMessage] {
+        do {
+            return try routeAnswers(to: Neighbour.lookUp(address, on: index))
+        } catch .refused {
+            // ENOENT: nothing was sent to it yet. The neighbour socket tells as soon as it is known.
+            return []
+        }
+    }
+
+    // MARK: Everything
+
+    private func inventory() throws(NetlinkError) -> Inventory {
+        var route = try routeAnswers(to: LinkMessage.all)
+        route += try routeAnswers(to: AddressMessage.all)
+        route += try routeAnswers(to: RouteEntry.all)
+        let way = try path()
+        route += way
+        if case .route(let best) = AnswerAssembly.path(way), let gateway = best.gateway, let index = best.interfaceIndex
+        {
+            route += try neighbour(gateway, on: index)
+        }
+        var wireless: [NL80211Message] = []
+        if let family {
+            wireless = try answers(to: .wirelessInterfaces(family))
+            for case .interface(let interface) in wireless where interface.kind.joinsNetworks {
+                wireless += try association(of: interface.index)
+            }
+        }
+        var inventory = AnswerAssembly.inventory(route, wireless: wireless)
+        inventory.path = AnswerAssembly.path(way)
+        for link in inventory.links {
+            inventory.devices[link.index] = link.name.flatMap { SysfsDevice.facts(named: $0, index: link.index) }
+        }
+        return inventory
+    }
+}
+
+extension NetlinkSocket.Bus {
+    /// The protocol's number in captures.
+    var number: UInt16 { UInt16(rawValue) }
+}

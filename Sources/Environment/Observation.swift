@@ -1,0 +1,99 @@
+public import Netlink
+public import WiFi
+
+/// One fact, as an edge read it.
+public enum Observation: Sendable {
+    /// Multicast by nl80211.
+    case wireless(NL80211Message)
+    /// Multicast by rtnetlink.
+    case route(RouteMessage)
+    /// What kind of device a link is, from sysfs; rtnetlink does not tell.
+    case device(index: Int32, DeviceFacts)
+    case answer(Answer)
+    /// Everything, read at once; the first one is the start.
+    case inventory(Inventory, ResyncCause?)
+    /// Messages were lost: everything has to be read again.
+    case lost(ResyncCause)
+    case dns(DNSConfiguration)
+    /// The machine is about to sleep, or woke up.
+    case suspending
+    case resumed
+    /// The time that the reducer asked for has come.
+    case deadline
+}
+
+/// A question that the reducer cannot answer from what it knows. An edge answers it, if only with "nobody knows".
+public enum Query: Hashable, Sendable {
+    /// What the kernel knows of an interface's association. The generation comes back with the answer: what was asked
+    /// about an earlier association says nothing about a later one.
+    case association(index: Int32, generation: UInt32)
+    /// What a scan heard of an access point.
+    case accessPoint(index: Int32, bssid: BSSID)
+    /// Whether a kill switch blocks the interface's radio.
+    case radio(index: Int32, generation: UInt32)
+    /// Which way a packet to the internet would take.
+    case path
+    case neighbour(IPAddress, index: Int32)
+    case inventory(ResyncCause)
+}
+
+public enum Answer: Sendable {
+    /// Nil: nobody can tell, as in a recording.
+    case association(index: Int32, generation: UInt32, AssociationReport?)
+    case accessPoint(index: Int32, bssid: BSSID, ScanEntry?)
+    case radio(index: Int32, generation: UInt32, isBlocked: Bool)
+    case path(PathReport)
+    case neighbour(Neighbour?)
+}
+
+/// What the kernel knows of an interface's association, read by one after the other of `GET_INTERFACE`,
+/// `GET_STATION` and `GET_SCAN`.
+public struct AssociationReport: Sendable {
+    public var interface: WirelessInterface?
+    public var stations: [Station]
+    /// The entries with the status "associated".
+    public var entries: [ScanEntry]
+
+    public init(interface: WirelessInterface? = nil, stations: [Station] = [], entries: [ScanEntry] = []) {
+        self.interface = interface
+        self.stations = stations
+        self.entries = entries
+    }
+}
+
+public enum PathReport: Sendable {
+    case route(RouteEntry)
+    case unreachable
+    /// Nobody can tell, as in a recording: the routing table has to do.
+    case unknown
+}
+
+/// What sysfs says of a device.
+public struct DeviceFacts: Hashable, Sendable {
+    /// `DEVTYPE` of its uevent, such as `wlan`, `wwan`, `bluetooth`.
+    public var type: String?
+    /// Whether a piece of hardware stands behind it.
+    public var hasHardware: Bool
+
+    public init(type: String?, hasHardware: Bool) {
+        self.type = type
+        self.hasHardware = hasHardware
+    }
+}
+
+/// Everything the kernel knows, read at once.
+public struct Inventory: Sendable {
+    public var links: [LinkMessage] = []
+    public var devices: [Int32: DeviceFacts] = [:]
+    public var addresses: [AddressMessage] = []
+    public var routes: [RouteEntry] = []
+    /// Of every station interface.
+    public var associations: [Int32: AssociationReport] = [:]
+    /// All wireless interfaces, those that join no network included.
+    public var wireless: [WirelessInterface] = []
+    public var path = PathReport.unknown
+    /// The gateway of that path.
+    public var neighbour: Neighbour?
+
+    public init() {}
+}

@@ -1,0 +1,174 @@
+public import Netlink
+public import Platform
+internal import WiFi
+
+/// What a recording holds: a capture of netlink traffic that any tool reads, in which notes (`NLMSG_NOOP`) say which
+/// of our questions the answers after them belong to. Replayed, it gives the same changes again.
+public enum Recording {
+    /// One thing the kernel told.
+    public enum Fact: Sendable {
+        case message(bus: UInt16, NetlinkMessage)
+        /// A question, and the messages that answered it.
+        case answer(Query, [NetlinkMessage], bus: UInt16, isRadioBlocked: Bool)
+        case device(index: Int32, DeviceFacts)
+    }
+
+    /// What a note says.
+    enum Note: Hashable {
+        case start
+        case answer(Query, count: Int, isRadioBlocked: Bool)
+        case device(index: Int32, DeviceFacts)
+    }
+
+    private static let mark = "vicinity/1"
+
+    // MARK: Writing
+
+    /// The head of a file.
+    public static func head(at time: Timestamp) -> [UInt8] {
+        Capture.fileHeader + record(note: mark, at: time)
+    }
+
+    /// A fact as records of the file, without key material.
+    ///
+    /// - Parameter family: nl80211's identifier, whose messages may carry keys.
+    public static func records(of fact: Fact, at time: Timestamp, family: UInt16?) -> [UInt8] {
+        switch fact {
+        case .message(let bus, let message):
+            return record(message, bus, family, at: time) ?? []
+        case .device(let index, let facts):
+            return record(note: "\(mark) device \(index) \(facts.hasHardware ? 1 : 0) \(facts.type ?? "")", at: time)
+        case .answer(let query, let messages, let bus, let isRadioBlocked):
+            let records = messages.compactMap { record($0, bus, family, at: time) }
+            let text = "\(mark) answer \(records.count) \(isRadioBlocked ? 1 : 0) \(text(of: query))"
+            return record(note: text, at: time) + records.joined()
+        }
+    }
+
+    private static func record(_ message: NetlinkMessage, _ bus: UInt16, _ family: UInt16?, at time: Timestamp)
+        -> [UInt8]?
+    {
+        var message = message
+        if bus == NetlinkSocket.Bus.generic.number, message.type == family {
+            // What cannot be read to its end may hold a key anywhere.
+            guard let redacted = NL80211Message.redacted(message) else { return nil }
+            message = redacted
+        }
+        return Capture.record(CapturedDatagram(wall: time.wall, bus: bus, bytes: message.bytes[...]))
+    }
+
+    private static func record(note: String, at time: Timestamp) -> [UInt8] {
+        let message = NetlinkMessage(type: 1, payload: Array(note.utf8)[...])
+        return Capture.record(CapturedDatagram(wall: time.wall, bus: 0, bytes: message.bytes[...]))
+    }
+
+    private static func text(of query: Query) -> String {
+        switch query {
+        case .association(let index, let generation): "association \(index) \(generation)"
+        case .accessPoint(let index, let bssid): "access-point \(index) \(bssid)"
+        case .radio(let index, let generation): "radio \(index) \(generation)"
+        case .path: "path"
+        case .neighbour(let address, let index): "neighbour \(index) \(address)"
+        case .inventory(let cause): "inventory \(cause.rawValue)"
+        }
+    }
+
+    // MARK: Reading
+
+    /// The note in a message; nil for all other messages.
+    static func note(in message: NetlinkMessage) -> Note? {
+        guard message.type == 1 else { return nil }
+        let words = String(decoding: message.payload, as: UTF8.self).split(separator: " ").map { String($0) }
+        guard words.first == mark else { return nil }
+        switch words.dropFirst().first {
+        case nil: return .start
+        case "device":
+            guard words.count >= 4, let index = Int32(words[2]) else { return nil }
+            return .device(
+                index: index, DeviceFacts(type: words.count > 4 ? words[4] : nil, hasHardware: words[3] == "1"))
+        case "answer":
+            guard words.count >= 5, let count = Int(words[2]), let query = query(Array(words[4...])) else { return nil }
+            return .answer(query, count: count, isRadioBlocked: words[3] == "1")
+        default: return nil
+        }
+    }
+
+    private static func query(_ words: [String]) -> Query? {
+        let index = words.count > 1 ? Int32(words[1]) : nil
+        switch (words[0], words.count) {
+        case ("path", 1): return .path
+        case ("inventory", 2): return ResyncCause(rawValue: words[1]).map { .inventory($0) }
+        case ("association", 3):
+            guard let index, let generation = UInt32(words[2]) else { return nil }
+            return .association(index: index, generation: generation)
+        case ("radio", 3):
+            guard let index, let generation = UInt32(words[2]) else { return nil }
+            return .radio(index: index, generation: generation)
+        case ("access-point", 3):
+            guard let index, let bssid = BSSID(words[2]) else { return nil }
+            return .accessPoint(index: index, bssid: bssid)
+        case ("neighbour", 3):
+            guard let index, let address = IPAddress(words[2]) else { return nil }
+            return .neighbour(address, index: index)
+        default: return nil
+        }
+    }
+}
+
+/// Puts the messages of an answer together again; the same for the kernel's answers and for recorded ones.
+enum AnswerAssembly {
+    static func association(_ messages: [NL80211Message]) -> AssociationReport {
+        var report = AssociationReport()
+        for message in messages {
+            switch message {
+            case .interface(let interface): report.interface = interface
+            case .station(let station): report.stations.append(station)
+            case .scanEntry(let entry) where entry.isAssociated: report.entries.append(entry)
+            default: continue
+            }
+        }
+        return report
+    }
+
+    static func path(_ messages: [RouteMessage]) -> PathReport {
+        for case .route(let route, false) in messages where route.kind == 1 && route.interfaceIndex != nil {
+            return .route(route)
+        }
+        return .unreachable
+    }
+
+    static func neighbour(_ messages: [RouteMessage]) -> Neighbour? {
+        for case .neighbour(let neighbour, false) in messages { return neighbour }
+        return nil
+    }
+
+    /// - Parameter wireless: of each station interface its own answers, told apart by their index.
+    static func inventory(_ messages: [RouteMessage], wireless: [NL80211Message]) -> Inventory {
+        var inventory = Inventory()
+        for message in messages {
+            switch message {
+            case .link(let link): inventory.links.append(link)
+            case .address(let address, false): inventory.addresses.append(address)
+            // The way to the internet comes as host routes of a look-up.
+            case .route(let route, false) where route.destinationLength > 1 && route.flags & 0x200 != 0:
+                inventory.path = .route(route)
+            case .route(let route, false): inventory.routes.append(route)
+            case .neighbour(let neighbour, false): inventory.neighbour = neighbour
+            default: continue
+            }
+        }
+        for message in wireless {
+            switch message {
+            case .interface(let interface) where !inventory.wireless.contains { $0.index == interface.index }:
+                inventory.wireless.append(interface)
+                if interface.kind.joinsNetworks { inventory.associations[interface.index] = AssociationReport() }
+            case .interface(let interface): inventory.associations[interface.index]?.interface = interface
+            case .station(let station): inventory.associations[station.index]?.stations.append(station)
+            case .scanEntry(let entry) where entry.isAssociated:
+                inventory.associations[entry.index]?.entries.append(entry)
+            default: continue
+            }
+        }
+        return inventory
+    }
+}

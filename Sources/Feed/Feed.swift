@@ -1,1 +1,0 @@
-// Begun by the room's first file.

@@ -1,0 +1,34 @@
+internal import JSON
+public import Platform
+
+/// Reads the agent's feed, line by line, on the calling thread.
+public struct FeedClient: ~Copyable {
+    private let connection: FileDescriptor
+    private var buffer: [UInt8] = []
+    private var position = 0
+
+    /// - Throws: `ENOENT` or `ECONNREFUSED` where no agent runs.
+    public init(connectingTo path: String, request: FeedRequest) throws(SystemError) {
+        let connection = try UnixSocket.connect(to: path)
+        // An agent that is gone already shows as the end of the feed.
+        _ = UnixSocket.send(request.line[...], on: connection.rawValue)
+        self.connection = connection
+    }
+
+    /// The next line without its LF; nil when the agent ended the connection. Waits.
+    public mutating func next() -> ArraySlice<UInt8>? {
+        while true {
+            if let end = buffer[position...].firstIndex(of: UInt8(ascii: "\n")) {
+                defer { position = end + 1 }
+                return buffer[position..<end]
+            }
+            buffer.removeSubrange(..<position)
+            position = 0
+            var chunk = [UInt8](repeating: 0, count: 16_384)
+            guard buffer.count <= 2 * FeedLine.maximumLength,
+                let count = UnixSocket.receive(into: &chunk, on: connection.rawValue), count > 0
+            else { return nil }
+            buffer += chunk[..<count]
+        }
+    }
+}

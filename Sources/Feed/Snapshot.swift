@@ -1,0 +1,104 @@
+internal import Environment
+internal import JSON
+internal import Netlink
+internal import WiFi
+
+/// Writes the values of the environment with the names of the schema.
+enum Snapshot {
+    /// Lists are cut where a line would pass its 8 KiB, and say by how much.
+    private static let interfaceLimit = 20
+    private static let listLimit = 12
+
+    static func write(_ environment: NetworkEnvironment, to writer: inout JSONWriter) {
+        let interfaces = environment.interfaces.values.sorted { left, right in
+            // What places the machine comes first.
+            (left.isPhysical ? 0 : 1, left.index) < (right.isPhysical ? 0 : 1, right.index)
+        }
+        writer.array("interfaces") { writer in
+            for interface in interfaces.prefix(interfaceLimit) { write(interface, to: &writer) }
+        }
+        if interfaces.count > interfaceLimit {
+            writer.field("interfaces_omitted", interfaces.count - interfaceLimit)
+        }
+        writer.key("route")
+        write(environment.primaryRoute, to: &writer)
+        writer.object("dns") { write(environment.dns, to: &$0) }
+        writer.field("connectivity", environment.connectivity.rawValue)
+    }
+
+    private static func write(_ interface: Interface, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("interface", interface.name)
+            writer.field("ifindex", interface.index)
+            writer.field("kind", interface.kind.rawValue)
+            writer.field("usable", interface.isUsable)
+            writer.array("addresses") { write(interface.addresses.sorted(), to: &$0, limit: 4) }
+            guard let wifi = interface.wifi else { return }
+            writer.object("wifi") { writer in
+                switch wifi {
+                case .idle: writer.field("state", "idle")
+                case .unknown: writer.field("state", "unknown")
+                case .associating(let network):
+                    writer.field("state", "associating")
+                    writeFields(of: network, to: &writer)
+                case .joined(let network):
+                    writer.field("state", "joined")
+                    writeFields(of: network, to: &writer)
+                }
+            }
+        }
+    }
+
+    static func writeFields(of network: WiFiNetwork, to writer: inout JSONWriter) {
+        writer.field("ssid", network.ssid?.text)
+        if let ssid = network.ssid {
+            writer.field("ssid_hex", hexadecimal: ssid.octets)
+        } else {
+            writer.field("ssid_hex", nil as String?)
+        }
+        writer.field("bssid", network.bssid?.description)
+        if let frequency = network.frequency {
+            writer.field("frequency_mhz", frequency)
+            if let channel = Channel(frequency: frequency) { writer.field("channel", channel.number) }
+        }
+        writer.field("security", network.security.rawValue)
+        if let signal = network.signal { writer.field("signal_dbm", signal) }
+        guard !network.links.isEmpty else { return }
+        writer.array("links") { writer in
+            for (link, bssid) in network.links.sorted(by: { $0.key < $1.key }) {
+                writer.object { writer in
+                    writer.field("link", link)
+                    writer.field("bssid", bssid.description)
+                }
+            }
+        }
+    }
+
+    static func write(_ route: PrimaryRoute?, to writer: inout JSONWriter) {
+        guard let route else {
+            writer.null()
+            return
+        }
+        writer.object { writer in
+            writer.field("ifindex", route.interfaceIndex)
+            writer.field("gateway", route.gateway?.description)
+            writer.field("gateway_mac", route.gatewayMAC?.description)
+        }
+    }
+
+    static func write(_ addresses: [InterfaceAddress], to writer: inout JSONWriter, limit: Int = listLimit) {
+        for address in addresses.prefix(limit) { writer.string("\(address.address)/\(address.prefixLength)") }
+    }
+
+    static func write(_ configuration: DNSConfiguration, to writer: inout JSONWriter) {
+        writer.array("servers") { writer in
+            for server in configuration.servers.prefix(listLimit) { writer.string(server.description) }
+        }
+        writer.array("search") { writer in
+            // A name has at most 253 octets, RFC 1035; what is longer is none.
+            for domain in configuration.searchDomains.prefix(listLimit) where domain.utf8.count <= 253 {
+                writer.string(domain)
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import Glibc
+
+/// Small files, read whole.
+public enum Files {
+    /// - Parameter limit: octets; a longer file is refused with `EFBIG`, and never read further than that.
+    public static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8] {
+        let file = FileDescriptor(
+            owning: try SystemError.check("open", path) { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) })
+        return try read(file.rawValue, path, limit: limit)
+    }
+
+    /// Reads an open descriptor to its end.
+    public static func read(_ descriptor: Int32, _ path: String, limit: Int) throws(SystemError) -> [UInt8] {
+        var contents: [UInt8] = []
+        var size = 4_096
+        var information = stat()
+        if unsafe fstat(descriptor, &information) == 0, information.st_size > 0 {
+            guard information.st_size <= limit else { throw SystemError("read", path, code: EFBIG) }
+            size = Int(information.st_size) + 1
+        }
+        while true {
+            let start = contents.count
+            contents.append(contentsOf: repeatElement(0, count: size))
+            let count = try SystemError.check("read", path) {
+                unsafe contents.withUnsafeMutableBytes { buffer in
+                    unsafe Glibc.read(descriptor, buffer.baseAddress.map { unsafe $0 + start }, size)
+                }
+            }
+            contents.removeLast(size - count)
+            if count == 0 { return contents }
+            guard contents.count <= limit else { throw SystemError("read", path, code: EFBIG) }
+            size = max(4_096, min(contents.count, 1 << 20))
+        }
+    }
+
+    /// Puts a file in place of another in one step: after a crash it is the old one or the new one, never half of it.
+    public static func replace(_ path: String, with contents: [UInt8], mode: UInt32) throws(SystemError) {
+        let temporary = "\(path).new"
+        let file = FileDescriptor(
+            owning: try SystemError.check("open", temporary) {
+                unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
+            })
+        var rest = contents[...]
+        while !rest.isEmpty {
+            let count = try SystemError.check("write", temporary) {
+                unsafe rest.withUnsafeBytes { unsafe write(file.rawValue, $0.baseAddress, $0.count) }
+            }
+            rest = rest.dropFirst(count)
+        }
+        try SystemError.check("fsync", temporary) { fsync(file.rawValue) }
+        try SystemError.check("rename", path) { unsafe rename(temporary, path) }
+    }
+
+    /// The names in a directory, without `.` and `..`, in no order; empty where it cannot be read.
+    public static func names(in directory: String) -> [String] {
+        guard let stream = unsafe opendir(directory) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+}
