@@ -1,4 +1,5 @@
 import Analytics
+import Environment
 import Glibc
 import JSON
 import Platform
