@@ -24,6 +24,9 @@ struct Association: Sendable {
     /// The firmware moved an authorised link: its operstate stays up.
     let isRoam: Bool
 
+    /// Whether the access point's own word is in: then only the handshake is still to be asked about.
+    private(set) var hasOffer = false
+
     var nextPoll: Int64?
     private var pollInterval: Int64 = 20_000
 
@@ -85,6 +88,14 @@ struct Association: Sendable {
         if entry.mldAddress != nil { network.links = Dictionary(links) { first, _ in first } }
     }
 
+    /// Takes in what the kernel knows of the peer alone.
+    mutating func merge(_ station: Station?) {
+        absences = station == nil ? absences + 1 : 0
+        isAuthorizedByFlag = station?.isAuthorized
+        network.signal = station?.signal ?? network.signal
+        network.associatedAt = station?.associatedAt ?? network.associatedAt
+    }
+
     /// Name and security: of the request, of the entry, of the interface, in this order.
     private mutating func merge(_ entry: ScanEntry, _ offer: InformationElements, _ interface: WirelessInterface?) {
         let offered = offer.ssid.flatMap { $0.isHidden ? nil : $0 }
@@ -94,11 +105,13 @@ struct Association: Sendable {
             conflicts += 1
             // Asked three times, the kernel still holds the entry to be the access point: the request is stale.
             guard conflicts > 2 else { return }
+            hasOffer = true
             network.ssid = offered
             network.security = .offered(by: offer, privacy: privacy)
             return
         }
         conflicts = 0
+        hasOffer = true
         network.ssid = requested ?? offered ?? interface?.ssid ?? network.ssid
         network.security = .negotiated(request: requestElements, offer: offer, privacy: privacy)
     }

@@ -283,6 +283,8 @@ public struct EnvironmentReducer: Sendable {
         switch answer {
         case .association(let index, let generation, let report):
             turn(index, time, &reduction) { $0.answered(report, generation: generation, &$1) }
+        case .station(let index, let generation, let station):
+            turn(index, time, &reduction) { $0.answered(station, generation: generation, &$1) }
         case .accessPoint(let index, let bssid, let entry):
             turn(index, time, &reduction) { $0.answered(entry, about: bssid, &$1) }
         case .radio(let index, let generation, let isBlocked):

@@ -60,6 +60,12 @@ final class KernelQueries: @unchecked Sendable {
                 result.observation = .answer(
                     .association(
                         index: index, generation: generation, AnswerAssembly.association(try association(of: index))))
+            case .station(let index, let generation, let address):
+                bus = .generic
+                result.observation = .answer(
+                    .station(
+                        index: index, generation: generation,
+                        AnswerAssembly.association(try station(address, of: index)).stations.first))
             case .accessPoint(let index, let bssid):
                 bus = .generic
                 let entry = try scanEntry(of: bssid, on: index)
@@ -89,6 +95,7 @@ final class KernelQueries: @unchecked Sendable {
         switch query {
         case .association(let index, let generation):
             .answer(.association(index: index, generation: generation, AssociationReport()))
+        case .station(let index, let generation, _): .answer(.station(index: index, generation: generation, nil))
         case .accessPoint(let index, let bssid): .answer(.accessPoint(index: index, bssid: bssid, nil))
         case .radio(let index, let generation):
             .answer(.radio(index: index, generation: generation, isBlocked: false))
@@ -130,6 +137,15 @@ final class KernelQueries: @unchecked Sendable {
             + answers(to: .scanEntries(of: index, family)) { message in
                 if case .scanEntry(let entry) = message { entry.isAssociated } else { false }
             }
+    }
+
+    private func station(_ address: MACAddress, of index: Int32) throws(NetlinkError) -> [NL80211Message] {
+        guard let family else { return [] }
+        do {
+            return try answers(to: .station(address, of: index, family))
+        } catch .refused {
+            return []  // ENOENT: it left; ENODEV: the interface did.
+        }
     }
 
     private func scanEntry(of bssid: BSSID, on index: Int32) throws(NetlinkError) -> ScanEntry? {

@@ -27,6 +27,8 @@ public enum Query: Hashable, Sendable {
     /// What the kernel knows of an interface's association. The generation comes back with the answer: what was asked
     /// about an earlier association says nothing about a later one.
     case association(index: Int32, generation: UInt32)
+    /// Whether an association that is known already is authorised by now: quicker, and asked while a handshake runs.
+    case station(index: Int32, generation: UInt32, address: MACAddress)
     /// What a scan heard of an access point.
     case accessPoint(index: Int32, bssid: BSSID)
     /// Whether a kill switch blocks the interface's radio.
@@ -40,6 +42,8 @@ public enum Query: Hashable, Sendable {
 public enum Answer: Sendable {
     /// Nil: nobody can tell, as in a recording.
     case association(index: Int32, generation: UInt32, AssociationReport?)
+    /// Nil: there is no such station.
+    case station(index: Int32, generation: UInt32, Station?)
     case accessPoint(index: Int32, bssid: BSSID, ScanEntry?)
     case radio(index: Int32, generation: UInt32, isBlocked: Bool)
     case path(PathReport)

@@ -65,6 +65,7 @@ public enum Recording {
     private static func text(of query: Query) -> String {
         switch query {
         case .association(let index, let generation): "association \(index) \(generation)"
+        case .station(let index, let generation, let address): "station \(index) \(generation) \(address)"
         case .accessPoint(let index, let bssid): "access-point \(index) \(bssid)"
         case .radio(let index, let generation): "radio \(index) \(generation)"
         case .path: "path"
@@ -104,6 +105,9 @@ public enum Recording {
         case ("radio", 3):
             guard let index, let generation = UInt32(words[2]) else { return nil }
             return .radio(index: index, generation: generation)
+        case ("station", 4):
+            guard let index, let generation = UInt32(words[2]), let address = MACAddress(words[3]) else { return nil }
+            return .station(index: index, generation: generation, address: address)
         case ("access-point", 3):
             guard let index, let bssid = BSSID(words[2]) else { return nil }
             return .accessPoint(index: index, bssid: bssid)

@@ -115,6 +115,9 @@ public struct Replay {
         case .association(let index, let generation):
             return .answer(
                 .association(index: index, generation: generation, AnswerAssembly.association(wireless)))
+        case .station(let index, let generation, _):
+            let stations = AnswerAssembly.association(wireless).stations
+            return .answer(.station(index: index, generation: generation, stations.first))
         case .accessPoint(let index, let bssid):
             var entry: ScanEntry?
             for case .scanEntry(let found) in wireless { entry = found }
@@ -143,6 +146,8 @@ public struct Replay {
         switch query {
         case .association(let index, let generation):
             .answer(.association(index: index, generation: generation, nil))
+        // Asked only where the access point's word is in, which in a capture it never is.
+        case .station: nil
         case .accessPoint(let index, let bssid): .answer(.accessPoint(index: index, bssid: bssid, nil))
         case .radio(let index, let generation): .answer(.radio(index: index, generation: generation, isBlocked: false))
         case .path: .answer(.path(.unknown))

@@ -253,6 +253,21 @@ struct StationTracker: Sendable {
         take(report, &turn)
     }
 
+    mutating func answered(_ station: Station?, generation: UInt32, _ turn: inout Turn) {
+        guard generation == self.generation else { return }
+        switch phase {
+        case .associating(var association):
+            association.merge(station)
+            phase = .associating(association)
+            conclude(association, &turn)
+        case .rejoining(let loss, var association):
+            association.merge(station)
+            phase = .rejoining(loss, association)
+            conclude(association, &turn)
+        case .idle, .joined, .lost: break
+        }
+    }
+
     /// Everything was read again: the same as an answer, of whatever generation.
     mutating func inventoried(_ report: AssociationReport?, _ turn: inout Turn) {
         if turn.link.operationalState == .up, upSince == nil { upSince = turn.time }
@@ -269,15 +284,11 @@ struct StationTracker: Sendable {
         case .associating(var association):
             association.merge(report)
             phase = .associating(association)
-            if association.isGone {
-                fail(association, turn.isResync ? Cause(circumstance: .resync) : Cause(), &turn)
-            } else if !evaluate(&turn) {
-                poll(&turn)
-            }
+            conclude(association, &turn)
         case .rejoining(let loss, var association):
             association.merge(report)
             phase = .rejoining(loss, association)
-            if !evaluate(&turn) { poll(&turn) }
+            conclude(association, &turn)
         case .lost(let loss):
             if let report, let found = Association(report, at: turn.time) {
                 begin(found, isKnown: true, &turn)
@@ -286,6 +297,15 @@ struct StationTracker: Sendable {
             }
         case .joined(let association):
             verify(association, report, &turn)
+        }
+    }
+
+    /// After an answer: joined, over, or to be asked again.
+    private mutating func conclude(_ association: Association, _ turn: inout Turn) {
+        if case .associating = phase, association.isGone {
+            fail(association, turn.isResync ? Cause(circumstance: .resync) : Cause(), &turn)
+        } else if !evaluate(&turn) {
+            poll(&turn)
         }
     }
 
@@ -535,7 +555,15 @@ struct StationTracker: Sendable {
         }
     }
 
-    private mutating func ask(_ turn: inout Turn) {
+    private func ask(_ turn: inout Turn) {
+        switch phase {
+        case .associating(let association), .rejoining(_, let association):
+            if association.hasOffer, association.isSSIDSettled, let address = association.network.bssid {
+                turn.queries.append(.station(index: turn.index, generation: generation, address: address))
+                return
+            }
+        case .idle, .joined, .lost: break
+        }
         turn.queries.append(.association(index: turn.index, generation: generation))
     }
 
