@@ -105,7 +105,7 @@ import WiFi
             var codes: [Int32] = []
             let log = AnalyticsLog(path: path) { codes.append($0.code) }
             func limit(_ octets: Int) {
-                var limit = rlimit(rlim_cur: rlim_t(octets), rlim_max: RLIM_INFINITY)
+                var limit = rlimit(rlim_cur: rlim_t(octets), rlim_max: rlim_t.max)
                 setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
             }
             limit(length + 10)
