@@ -83,7 +83,7 @@ let package = Package(
             name: "FeedTests", dependencies: ["Environment", "Feed", "JSON", "Netlink", "Platform", "WiFi"],
             swiftSettings: strict),
         .testTarget(
-            name: "AnalyticsTests", dependencies: ["Analytics", "Environment", "JSON", "WiFi"],
+            name: "AnalyticsTests", dependencies: ["Analytics", "Environment", "JSON", "Platform", "WiFi"],
             swiftSettings: strict),
         .testTarget(
             name: "AgentTests",

@@ -36,10 +36,8 @@ struct Pipe: ~Copyable {
         var writing: Int32 = -1
         try SystemError.check("pipe2") { unsafe vicinity_pipe(&reading, &writing) }
         // Owned at once, so that nothing stays open where a later call fails.
-        let first = FileDescriptor(owning: reading)
-        let second = FileDescriptor(owning: writing)
-        let ours = try aboveStandard(first)
-        let theirs = try aboveStandard(second)
+        let ours = FileDescriptor(owning: reading)
+        let theirs = FileDescriptor(owning: writing)
         let raw = ours.rawValue
         try SystemError.check("fcntl") { fcntl(raw, F_SETFL, O_NONBLOCK) }
         self.ours = ours
@@ -64,15 +62,7 @@ private func inputFile(_ contents: [UInt8]) throws(SystemError) -> FileDescripto
         rest = rest.dropFirst(count)
     }
     try SystemError.check("lseek") { lseek(created.rawValue, 0, SEEK_SET) }
-    return try aboveStandard(created)
-}
-
-/// A process started with its standard descriptors closed gets them for its next files; `dup2` in the child would then
-/// overwrite one that is still needed.
-private func aboveStandard(_ descriptor: consuming FileDescriptor) throws(SystemError) -> FileDescriptor {
-    guard descriptor.rawValue < 3 else { return descriptor }
-    let raw = descriptor.rawValue
-    return FileDescriptor(owning: try SystemError.check("fcntl") { fcntl(raw, F_DUPFD_CLOEXEC, 3) })
+    return created
 }
 
 /// The array of C strings, ended by a null, that `execve(2)` takes.

@@ -3,6 +3,7 @@ import Feed
 import Netlink
 import Platform
 import Testing
+import WiFi
 
 /// Recordings of a real kernel, replayed.
 @Suite struct ReplayTests {

@@ -57,7 +57,8 @@ int vicinity_memory_file(const char *name);
 int vicinity_pipe(int *reading, int *writing);
 
 /// posix_spawn(3) with the extensions that Swift's module lacks: a process group of its own, no signal blocked or
-/// ignored, `/` as directory, these three descriptors (each above 2) and no other. 0, or an error number.
+/// ignored, `/` as directory, these three descriptors and no other. 0, or an error number. Where standard descriptors
+/// are closed, `output` must not be 0 nor `errors` 0 or 1: they would be overwritten before they are used.
 int vicinity_spawn(const char *program, char *const *arguments, char *const *variables, int input, int output,
                    int errors, int32_t *pid);
 

@@ -1,1 +1,0 @@
-public final class AnalyticsLog { public init(path: String) {} }
