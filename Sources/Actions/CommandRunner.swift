@@ -17,6 +17,7 @@ public final class CommandRunner {
     private struct Job {
         let identifier: Identifier
         let command: Command
+        let started: () -> Void
         let completion: Completion
     }
 
@@ -47,10 +48,16 @@ public final class CommandRunner {
     public var waitingCount: Int { lanes.values.reduce(0) { $0 + $1.waiting.count } }
 
     /// Starts a command as soon as its lane and the number of running commands allow.
+    ///
+    /// - Parameter started: called when its process is there, which may be before this returns; never for a command
+    ///   that is dropped or cannot be started.
     @discardableResult
-    public func run(_ command: Command, completion: @escaping Completion) -> Identifier {
+    public func run(
+        _ command: Command, started: @escaping () -> Void = {}, completion: @escaping Completion
+    ) -> Identifier {
         nextIdentifier += 1
-        let job = Job(identifier: Identifier(value: nextIdentifier), command: command, completion: completion)
+        let job = Job(
+            identifier: Identifier(value: nextIdentifier), command: command, started: started, completion: completion)
         var lane = lanes[command.lane] ?? Lane()
         if lane.waiting.isEmpty, lane.running == nil { ready.append(command.lane) }
         lane.waiting.append(job)
@@ -100,6 +107,7 @@ public final class CommandRunner {
                     job.completion(result)
                     startNext()
                 }
+                job.started()
             } catch {
                 laneIsFree(name)
                 deliver(CommandResult(end: .failedToStart(error)), to: job)

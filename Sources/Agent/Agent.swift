@@ -17,7 +17,7 @@ final class Agent {
     private let paths: AgentPaths
     private let watcher: EnvironmentWatcher
     private let runner: CommandRunner
-    private let analytics: AnalyticsLog
+    private var analytics: AnalyticsLog?
     private var encoder = FeedEncoder()
     private var server: FeedServer?
     private var engine = RuleEngine(ruleSet: RuleSet())
@@ -38,7 +38,9 @@ final class Agent {
         self.paths = paths
         watcher = EnvironmentWatcher(on: loop)
         runner = CommandRunner(loop: loop)
-        analytics = AnalyticsLog(path: paths.analytics)
+        analytics = AnalyticsLog(path: paths.analytics) { [unowned self] error in
+            report("analytics", "\(error): the analytics log misses lines")
+        }
     }
 
     func start() throws {
@@ -62,11 +64,23 @@ final class Agent {
         publish(FeedEvent(.agentReloaded(problems: ruleProblems.count), at: .now()))
     }
 
-    func stop() {
+    /// Ends what runs, and calls `done` when that is over, at the latest after 0.8 s: the service manager ends the rest.
+    func stop(_ done: @escaping () -> Void) {
         ServiceManager.stopping()
-        publish(FeedEvent(.agentStopped, at: .now()))
+        watcher.onChange = nil
+        if let timer { loop.cancel(timer.timer) }
         runner.cancelAll()
-        server?.stop()
+        whenIdle(until: Timestamp.now().boottime + 800_000) { [self] in
+            publish(FeedEvent(.agentStopped, at: .now()))
+            server?.stop()
+            done()
+        }
+    }
+
+    private func whenIdle(until deadline: Int64, _ body: @escaping () -> Void) {
+        let now = Timestamp.now().boottime
+        guard runner.runningCount > 0, now < deadline else { return body() }
+        loop.schedule(at: now + 10_000) { [self] in whenIdle(until: deadline, body) }
     }
 
     // MARK: Rules
@@ -93,10 +107,10 @@ final class Agent {
             switch decision {
             case .networkEntered(let match):
                 publish(FeedEvent(.networkEntered(.init(match, previous: nil)), at: now))
-                // analytics.entered(match, at: now)
+                record(.entered, match, at: now)
             case .networkLeft(let match, let stay):
                 publish(FeedEvent(.networkLeft(.init(match, previous: nil), minutes: Int(stay.minutes)), at: now))
-                // analytics.left(match, minutes: stay.minutes, at: now)
+                record(.left(minutes: stay.minutes), match, at: now)
             case .assuranceChanged(let match, let previous):
                 publish(FeedEvent(.networkAssuranceChanged(.init(match, previous: previous)), at: now))
             case .ruleActivated(let rule, let because):
@@ -137,6 +151,17 @@ final class Agent {
         }
     }
 
+    /// Places only: that a machine is on Wi-Fi at all is nothing to count.
+    private func record(_ transition: AnalyticsRecord.Transition, _ match: NetworkMatch, at time: Timestamp) {
+        guard match.isPlace else { return }
+        let isListed = match.builtIn == nil && !match.isPrivate
+        analytics?.append(
+            AnalyticsRecord(
+                time: time, transition: transition, network: match.name,
+                networkType: NetworkType(match.links.first?.kind),
+                listedSSID: isListed ? match.links.first?.wifi?.ssid : nil))
+    }
+
     // MARK: Actions
 
     private func run(_ request: CommandRequest) {
@@ -152,7 +177,7 @@ final class Agent {
         var identifier: CommandRunner.Identifier?
         identifier = runner.run(
             Command(request),
-            // started: { [unowned self] in publish(FeedEvent(.actionStarted(fact), at: .now())) },
+            started: { [unowned self] in publish(FeedEvent(.actionStarted(fact), at: .now())) },
             completion: { [unowned self] result in
                 if let identifier { running[key]?.remove(identifier) }
                 finished(fact, result)

@@ -54,8 +54,7 @@ public enum AgentProgram {
                 if signal == SIGHUP {
                     agent.reload()
                 } else {
-                    agent.stop()
-                    loop.stop()
+                    agent.stop { loop.stop() }
                 }
             }
             try agent.start()
