@@ -34,6 +34,7 @@ import Testing
             ("{\"a\":1", .unexpectedEnd, 6), ("\"abc", .unexpectedEnd, 4), ("\"a\nb\"", .controlCharacter, 2),
             ("\"\\t\u{1}\"", .controlCharacter, 3), ("\"\\x41\"", .badEscape, 1), ("\"\\u12g4\"", .badEscape, 1),
             ("\"\\ud800\"", .badUnicode, 1), ("\"\\ud800\\u0041\"", .badUnicode, 1), ("\"\\udc00\"", .badUnicode, 1),
+            ("\"\\ud800\\ud800\"", .badUnicode, 1),
             ("'a'", .unexpectedOctet, 0), ("// x\n1", .unexpectedOctet, 0), ("\u{FEFF}1", .unexpectedOctet, 0),
             ("\u{A0}1", .unexpectedOctet, 0),
         ] as [(String, JSONError.Reason, Int)])
