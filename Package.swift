@@ -23,9 +23,8 @@ let package = Package(
     ],
     targets: [
         // C: one target per library, none with logic.
-        .systemLibrary(name: "CNetlink", pkgConfig: "libnl-genl-3.0 libnl-route-3.0"),
+        .systemLibrary(name: "CNetlink", pkgConfig: "libnl-3.0"),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium"),
-        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
         .target(name: "CPlatform"),
         .target(name: "CToml", cxxSettings: [.define("TOML_HEADER_ONLY", to: "1")]),
 
@@ -51,7 +50,7 @@ let package = Package(
         .target(
             name: "Agent",
             dependencies: [
-                "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules",
+                "Actions", "Analytics", "CPlatform", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules",
                 "WiFi",
             ],
             swiftSettings: touchingC),

@@ -10,8 +10,6 @@
 #include <linux/nl80211.h>
 #include <linux/rtnetlink.h>
 #include <netlink/errno.h>
-#include <netlink/genl/ctrl.h>
-#include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 #include <netlink/socket.h>

@@ -1,4 +1,0 @@
-#pragma once
-#include <systemd/sd-bus.h>
-#include <systemd/sd-daemon.h>
-#include <systemd/sd-journal.h>
