@@ -93,7 +93,7 @@ public final class NetlinkSocket {
 }
 
 /// Reads datagrams from a netlink socket, or from anything that delivers datagrams, until nothing is left.
-public struct DatagramReader: ~Copyable {
+@safe public struct DatagramReader: ~Copyable {
     public enum Outcome: Sendable {
         /// One datagram; `isFromKernel` is false when another process sent it.
         case datagram(ArraySlice<UInt8>, isFromKernel: Bool)
@@ -104,18 +104,21 @@ public struct DatagramReader: ~Copyable {
     }
 
     private let descriptor: Int32
-    private var buffer: [UInt8]
+    /// Not filled before it is read into: memory that no datagram was long enough to touch is never there.
+    private let buffer: UnsafeMutableRawBufferPointer
 
     /// - Parameter capacity: octets; the kernel's multicasts stay below 32 KiB.
     public init(descriptor: Int32, capacity: Int = 65_536) {
         self.descriptor = descriptor
-        buffer = [UInt8](repeating: 0, count: capacity)
+        unsafe buffer = .allocate(byteCount: capacity, alignment: 8)
     }
+
+    deinit { unsafe buffer.deallocate() }
 
     public mutating func next() throws(SystemError) -> Outcome {
         var port: UInt32 = 0
         var groups: UInt32 = 0
-        let length = unsafe vicinity_receive(descriptor, &buffer, buffer.count, &port, &groups)
+        let length = unsafe vicinity_receive(descriptor, buffer.baseAddress, buffer.count, &port, &groups)
         guard length >= 0 else {
             switch errno {
             case EAGAIN: return .nothing
@@ -124,8 +127,8 @@ public struct DatagramReader: ~Copyable {
             }
         }
         if length == 0 { return .closed }
-        if length > buffer.count { return .overrun }
+        if unsafe length > buffer.count { return .overrun }
         // A copy of the right size: the values made from it may live longer than the next read.
-        return .datagram(ArraySlice(Array(buffer[..<length])), isFromKernel: port == 0)
+        return unsafe .datagram(ArraySlice(buffer[..<length]), isFromKernel: port == 0)
     }
 }
