@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Collects what is wrong in one file.
 struct FileChecker {
     let file: RuleFile
