@@ -23,7 +23,7 @@ let package = Package(
     ],
     targets: [
         // C: one target per library, none with logic.
-        .systemLibrary(name: "CNetlink", pkgConfig: "libnl-genl-3.0 libnl-route-3.0"),
+        .systemLibrary(name: "CNetlink", pkgConfig: "libnl-3.0"),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
         .target(name: "CPlatform"),
@@ -51,7 +51,8 @@ let package = Package(
         .target(
             name: "Agent",
             dependencies: [
-                "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules",
+                "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform",
+                "Rules",
                 "WiFi",
             ],
             swiftSettings: touchingC),

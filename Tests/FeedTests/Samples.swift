@@ -11,8 +11,8 @@ enum Samples {
     static let interface = InterfaceReference(index: 4, name: "wlan0")
 
     /// ESC ] of a terminal, an override of the writing direction, a NUL, octets that are no UTF-8.
-    static let hostile = SSID(octets: Array("\u{1b}]0;x\u{7}\u{202e}".utf8) + [0, 0xff, 0x9b])!
-    static let bssid = BSSID("02:00:00:00:00:00")!
+    static let hostile = must(SSID(octets: Array("\u{1b}]0;x\u{7}\u{202e}".utf8) + [0, 0xff, 0x9b]))
+    static let bssid = must(BSSID("02:00:00:00:00:00"))
 
     static var network: WiFiNetwork {
         WiFiNetwork(
@@ -27,7 +27,7 @@ enum Samples {
             WiFiNetwork(ssid: SSID(octets: [UInt8](repeating: 0xff, count: 32)), bssid: bssid, security: .owe),
             WiFiNetwork(
                 ssid: SSID(utf8: "café ☕"), bssid: bssid, security: .wpa3SAE, frequency: 6_115, signal: 0,
-                links: [0: bssid, 2: BSSID("02:00:00:00:02:00")!]),
+                links: [0: bssid, 2: must(BSSID("02:00:00:00:02:00"))]),
         ]
     }
 
@@ -47,7 +47,8 @@ enum Samples {
             for cause in causes { kinds += [.left(network, cause), .joinFailed(network, cause)] }
         }
         let addresses = (0..<200).map {
-            InterfaceAddress(address: IPAddress(octets: [UInt8](repeating: UInt8($0), count: 16))!, prefixLength: 128)
+            InterfaceAddress(
+                address: must(IPAddress(octets: [UInt8](repeating: UInt8($0), count: 16))), prefixLength: 128)
         }
         let dns = DNSConfiguration(
             servers: addresses.map(\.address),
@@ -92,7 +93,7 @@ enum Samples {
             interface.addresses = Set(
                 (0..<50).map {
                     InterfaceAddress(
-                        address: IPAddress(octets: [UInt8](repeating: 0xfe, count: 15) + [$0])!, prefixLength: 64)
+                        address: must(IPAddress(octets: [UInt8](repeating: 0xfe, count: 15) + [$0])), prefixLength: 64)
                 })
             if index % 3 == 0 {
                 interface.wifi = .joined(
@@ -102,9 +103,15 @@ enum Samples {
             }
             environment.interfaces[index] = interface
         }
-        environment.dns = DNSConfiguration(searchDomains: [String](repeating: String(repeating: "d", count: 253), count: 50))
+        environment.dns = DNSConfiguration(
+            searchDomains: [String](repeating: String(repeating: "d", count: 253), count: 50))
         return environment
     }
+}
+
+private func must<Value>(_ value: Value?) -> Value {
+    guard let value else { fatalError("a sample that is none") }
+    return value
 }
 
 extension FeedLine {
