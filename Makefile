@@ -29,3 +29,24 @@ $(STATIC)/libstdc++.a:
 
 dependencies:
 	packaging/install-build-dependencies
+
+run: build
+	packaging/run
+
+test:
+	Tests/run
+
+test-all:
+	Tests/run all
+
+lint:
+	swift format lint --strict -r Package.swift Sources Tests
+
+format:
+	swift format -i -r Package.swift Sources Tests
+
+deb: build
+	packaging/build-deb
+
+clean:
+	rm -rf .build

@@ -46,7 +46,8 @@ struct ActivationState: Hashable {
         else { return nil }
         self.boot = boot
         self.links = links.compactMap { link in
-            (link["ifindex"]?.integer).flatMap { Int32(exactly: $0) }.map { Link(index: $0, since: link["since"]?.integer) }
+            guard let index = link["ifindex"]?.integer.flatMap({ Int32(exactly: $0) }) else { return nil }
+            return Link(index: index, since: link["since"]?.integer)
         }
         self.rules = rules.compactMap(\.string)
     }

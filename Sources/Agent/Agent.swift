@@ -44,15 +44,15 @@ final class Agent {
     }
 
     func start() throws {
-        loadRules()
+        saved = ActivationState(readingFrom: paths.activations)
+        let ruleSet = readRules() ?? RuleSet()
         try watcher.start()
         server = try FeedServer(
             at: paths.socket, on: loop, permission: Agent.permission,
             encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) })
         publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
-        saved = ActivationState(readingFrom: paths.activations)
         let resumable = saved?.rules(resumableIn: watcher.environment) ?? []
-        engine = RuleEngine(ruleSet: engine.ruleSet, resuming: resumable)
+        engine = RuleEngine(ruleSet: ruleSet, resuming: resumable)
         perform(engine.update(watcher.environment, at: .now()))
         watcher.onChange = { [unowned self] in changed($0) }
         ServiceManager.ready(status)
@@ -60,7 +60,8 @@ final class Agent {
 
     /// Reads the rule files again; files with errors leave the last good rules in force.
     func reload() {
-        loadRules()
+        if let ruleSet = readRules() { perform(engine.replace(with: ruleSet, at: .now())) }
+        ServiceManager.status(status)
         publish(FeedEvent(.agentReloaded(problems: ruleProblems.count), at: .now()))
     }
 
@@ -85,14 +86,12 @@ final class Agent {
 
     // MARK: Rules
 
-    private func loadRules() {
+    /// The rules in the files, nil where there is an error in any of them.
+    private func readRules() -> RuleSet? {
         let result = RuleSet.load(RuleFiles(directories: paths.rules, trust: .root))
         ruleProblems = result.diagnostics.filter { $0.severity == .error }.map(\.description)
-        if let ruleSet = result.ruleSet {
-            perform(engine.replace(with: ruleSet, at: .now()))
-        }
         for problem in ruleProblems { Journal.write(.error, problem) }
-        ServiceManager.status(status)
+        return result.ruleSet
     }
 
     private func changed(_ changes: [EnvironmentChange]) {
@@ -103,6 +102,8 @@ final class Agent {
 
     private func perform(_ decisions: [Decision]) {
         let now = Timestamp.now()
+        // First of all: an agent that is killed between the two runs nothing twice.
+        remember()
         for decision in decisions {
             switch decision {
             case .networkEntered(let match):
@@ -123,7 +124,6 @@ final class Agent {
             }
         }
         schedule()
-        remember()
     }
 
     private func schedule() {

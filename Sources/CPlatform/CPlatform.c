@@ -119,18 +119,18 @@ long vicinity_receive(int socket, void *buffer, size_t capacity, uint32_t *port,
 
 int vicinity_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
-int vicinity_epoll_watch(int epoll, int descriptor, uint32_t events, int isNew) {
-    struct epoll_event event = {.events = events, .data.fd = descriptor};
+int vicinity_epoll_watch(int epoll, int descriptor, uint64_t registration, uint32_t events, int isNew) {
+    struct epoll_event event = {.events = events, .data.u64 = registration};
     return epoll_ctl(epoll, isNew ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, &event);
 }
 
 int vicinity_epoll_forget(int epoll, int descriptor) { return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL); }
 
-int vicinity_epoll_wait(int epoll, int *descriptors, uint32_t *events, int capacity) {
+int vicinity_epoll_wait(int epoll, uint64_t *registrations, uint32_t *events, int capacity) {
     struct epoll_event ready[64];
     int count = epoll_wait(epoll, ready, capacity < 64 ? capacity : 64, -1);
     for (int position = 0; position < count; position++) {
-        descriptors[position] = ready[position].data.fd;
+        registrations[position] = ready[position].data.u64;
         events[position] = ready[position].events;
     }
     return count;

@@ -35,7 +35,7 @@ enum RecordCommand: Subcommand {
             Output.write(Recording.records(of: fact, at: time, family: family)[...], to: descriptor)
         }
         if Output.isTerminal {
-            Output.line("recording into \(path.utf8.displayText); it holds names of networks, but no keys. Ctrl-C ends it.")
+            Output.line("recording into \(path.utf8.displayText): names of networks, but no keys; Ctrl-C ends it")
         }
         if let duration { loop.schedule(at: Timestamp.now().boottime + duration * 1_000_000) { loop.stop() } }
         loop.run()

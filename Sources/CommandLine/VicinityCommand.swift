@@ -68,7 +68,8 @@ public enum VicinityCommand {
 
     private static var help: String {
         var lines = [
-            "Vicinity knows where this machine is, and what shall hold there.", "", "usage: vicinity COMMAND [OPTION…]", "",
+            "Vicinity knows where this machine is, and what shall hold there.", "", "usage: vicinity COMMAND [OPTION…]",
+            "",
         ]
         for command in subcommands {
             lines.append("  " + command.name + String(repeating: " ", count: 10 - command.name.count) + command.summary)

@@ -30,7 +30,8 @@ enum WatchCommand: Subcommand {
         request.filter.types = arguments["type"]?.split(separator: ",").map { String($0) } ?? []
         request.filter.interface = arguments["interface"]
         if let since = arguments["since"] {
-            guard let colon = since.lastIndex(of: ":"), let sequence = UInt64(since[since.index(after: colon)...]) else {
+            guard let colon = since.lastIndex(of: ":"), let sequence = UInt64(since[since.index(after: colon)...])
+            else {
                 throw UsageError(description: "--since is the id of a line, such as 9f0c3a…:42")
             }
             request.since = (String(since[..<colon]), sequence)
@@ -120,7 +121,8 @@ enum WatchCommand: Subcommand {
 
     private static func pause(_ microseconds: Double) {
         guard microseconds > 0 else { return }
-        var time = timespec(tv_sec: Int(microseconds / 1e6), tv_nsec: Int(microseconds.truncatingRemainder(dividingBy: 1e6) * 1e3))
+        let whole = Int64(min(microseconds, 1e15))
+        var time = timespec(tv_sec: Int(whole / 1_000_000), tv_nsec: Int(whole % 1_000_000) * 1_000)
         unsafe nanosleep(&time, nil)
     }
 }

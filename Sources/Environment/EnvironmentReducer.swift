@@ -371,8 +371,8 @@ extension Interface {
 
 extension InterfaceAddress: Comparable {
     public static func < (left: InterfaceAddress, right: InterfaceAddress) -> Bool {
-        (left.address.family.rawValue, left.address.octets.hexadecimal, left.prefixLength)
-            < (right.address.family.rawValue, right.address.octets.hexadecimal, right.prefixLength)
+        guard left.address == right.address else { return left.address < right.address }
+        return left.prefixLength < right.prefixLength
     }
 }
 

@@ -57,7 +57,7 @@ public struct FeedEncoder {
             var fields = SnapshotFields(writer: writer)
             agent?(&fields)
             writer = fields.writer
-            Snapshot.write(environment, to: &writer)
+            Snapshot.write(environment, to: &writer, within: FeedLine.maximumLength)
         }
     }
 
@@ -92,21 +92,21 @@ public struct FeedEncoder {
         case .networkLeft(let network, let minutes): write(network, minutes: minutes, to: &writer)
         case .ruleActivated(let rule), .ruleDeactivated(let rule), .ruleSkipped(let rule):
             writer.object("rule") { writer in
-                writer.field("name", rule.name)
-                writer.field("file", rule.file)
+                writer.field("name", rule.name.clipped(to: 1_024))
+                writer.field("file", rule.file.clipped(to: 4_096))
                 writer.field("line", rule.line)
-                if let because = rule.because { writer.field("because", because) }
+                if let because = rule.because { writer.field("because", because.clipped(to: 1_024)) }
             }
         case .actionStarted(let action), .actionSucceeded(let action), .actionFailed(let action),
             .actionCancelled(let action):
             writer.object("action") { writer in
                 writer.field("id", action.id)
-                writer.field("rule", action.rule)
+                writer.field("rule", action.rule.clipped(to: 1_024))
                 writer.field("index", action.index)
                 writer.field("kind", action.kind)
                 if let exit = action.exit { writer.field("exit", exit) }
                 if let duration = action.durationMilliseconds { writer.field("duration_ms", duration) }
-                if let because = action.because { writer.field("because", because) }
+                if let because = action.because { writer.field("because", because.clipped(to: 4_096)) }
             }
         case .agentStarted(let version): writer.object("agent") { $0.field("version", version) }
         case .agentReloaded(let problems): writer.object("agent") { $0.field("problems", problems) }
@@ -116,7 +116,7 @@ public struct FeedEncoder {
 
     private func write(_ network: FeedEvent.NetworkFact, minutes: Int?, to writer: inout JSONWriter) {
         writer.object("network") { writer in
-            writer.field("name", network.name)
+            writer.field("name", network.name.clipped(to: 1_024))
             writer.field("assurance", network.assurance)
             writer.field("previous", network.previous)
             if let minutes { writer.field("minutes", minutes) }
@@ -188,15 +188,16 @@ public struct SnapshotFields {
 
     /// Names of what holds, such as `networks` or `rules`.
     public mutating func names(_ key: StaticString, _ names: [String]) {
+        // The line has its limit; whoever has more asks the agent.
+        let limit = writer.octets.count + 1_024
         writer.array(key) { writer in
-            // The line has its limit; whoever has more asks the agent.
-            for name in names.prefix(32) { writer.string(name) }
+            for name in names where writer.octets.count < limit { writer.string(name.clipped(to: 512)) }
         }
     }
 
     public mutating func problems(_ problems: [String]) {
         writer.array("problems") { writer in
-            for problem in problems.prefix(8) { writer.string(String(problem.prefix(160))) }
+            for problem in problems.prefix(4) { writer.string(problem.clipped(to: 256)) }
         }
     }
 }

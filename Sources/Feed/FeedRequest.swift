@@ -16,7 +16,8 @@ public struct FeedRequest: Sendable {
 
     /// Nil for what is no request: the reader gets everything, as if it had said nothing.
     init?(_ line: ArraySlice<UInt8>) {
-        guard let value = try? JSONValue(parsing: line, maximumSize: FeedRequest.maximumLength), value.object != nil else {
+        guard let value = try? JSONValue(parsing: line, maximumSize: FeedRequest.maximumLength), value.object != nil
+        else {
             return nil
         }
         if let id = value["since"]?.string, let colon = id.lastIndex(of: ":"),

@@ -5,25 +5,29 @@ internal import WiFi
 
 /// Writes the values of the environment with the names of the schema.
 enum Snapshot {
-    /// Lists are cut where a line would pass its 8 KiB, and say by how much.
-    private static let interfaceLimit = 20
+    /// Lists are cut, so that a line keeps to its limit whatever a network announces.
     private static let listLimit = 12
+    /// What one interface takes at most, with room for the end of the line.
+    private static let interfaceLength = 768
 
-    static func write(_ environment: NetworkEnvironment, to writer: inout JSONWriter) {
-        let interfaces = environment.interfaces.values.sorted { left, right in
-            // What places the machine comes first.
-            (left.isPhysical ? 0 : 1, left.index) < (right.isPhysical ? 0 : 1, right.index)
-        }
-        writer.array("interfaces") { writer in
-            for interface in interfaces.prefix(interfaceLimit) { write(interface, to: &writer) }
-        }
-        if interfaces.count > interfaceLimit {
-            writer.field("interfaces_omitted", interfaces.count - interfaceLimit)
-        }
+    /// - Parameter limit: octets that the line may have in all.
+    static func write(_ environment: NetworkEnvironment, to writer: inout JSONWriter, within limit: Int) {
         writer.key("route")
         write(environment.primaryRoute, to: &writer)
         writer.object("dns") { write(environment.dns, to: &$0) }
         writer.field("connectivity", environment.connectivity.rawValue)
+        let interfaces = environment.interfaces.values.sorted { left, right in
+            // What places the machine comes first.
+            (left.isPhysical ? 0 : 1, left.index) < (right.isPhysical ? 0 : 1, right.index)
+        }
+        var written = 0
+        writer.array("interfaces") { writer in
+            for interface in interfaces where writer.octets.count + interfaceLength < limit {
+                write(interface, to: &writer)
+                written += 1
+            }
+        }
+        if written < interfaces.count { writer.field("interfaces_omitted", interfaces.count - written) }
     }
 
     private static func write(_ interface: Interface, to writer: inout JSONWriter) {
@@ -32,7 +36,7 @@ enum Snapshot {
             writer.field("ifindex", interface.index)
             writer.field("kind", interface.kind.rawValue)
             writer.field("usable", interface.isUsable)
-            writer.array("addresses") { write(interface.addresses.sorted(), to: &$0, limit: 4) }
+            writer.array("addresses") { write(interface.addresses.sorted(), to: &$0, limit: 3) }
             guard let wifi = interface.wifi else { return }
             writer.object("wifi") { writer in
                 switch wifi {
@@ -94,10 +98,11 @@ enum Snapshot {
         writer.array("servers") { writer in
             for server in configuration.servers.prefix(listLimit) { writer.string(server.description) }
         }
+        let limit = writer.octets.count + 1_024
         writer.array("search") { writer in
             // A name has at most 253 octets, RFC 1035; what is longer is none.
-            for domain in configuration.searchDomains.prefix(listLimit) where domain.utf8.count <= 253 {
-                writer.string(domain)
+            for domain in configuration.searchDomains where domain.utf8.count <= 253 && writer.octets.count < limit {
+                writer.string(domain.clipped(to: 512))
             }
         }
     }

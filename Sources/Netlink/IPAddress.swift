@@ -42,6 +42,14 @@ public struct IPAddress: Hashable, Sendable {
     public var isUnspecified: Bool { octets.allSatisfy { $0 == 0 } }
 }
 
+extension IPAddress: Comparable {
+    /// IPv4 first, then by octets.
+    public static func < (left: IPAddress, right: IPAddress) -> Bool {
+        guard left.family == right.family else { return left.family == .v4 }
+        return left.octets.lexicographicallyPrecedes(right.octets)
+    }
+}
+
 extension IPAddress: CustomStringConvertible {
     public var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))

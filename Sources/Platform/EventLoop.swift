@@ -40,13 +40,19 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         var thread: pthread_t?
     }
 
+    private static let wakeRegistration: UInt64 = 0
+    private static let timerRegistration: UInt64 = 1
+
     private let epoll: FileDescriptor
     private let wake: FileDescriptor
     private let timer: FileDescriptor
     private let inbox = Lock(Inbox())
 
     // Touched on the loop's thread only (or before it runs).
-    private var handlers: [Int32: Handler] = [:]
+    private var handlers: [UInt64: Handler] = [:]
+    /// A descriptor's number is given out again as soon as it is closed, a registration never is.
+    private var registrations: [Int32: UInt64] = [:]
+    private var nextRegistration: UInt64 = EventLoop.timerRegistration
     private var deadlines: [Deadline] = []
     private var armed: Int64?
     private var nextTimer: UInt64 = 0
@@ -55,28 +61,26 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         epoll = FileDescriptor(owning: try SystemError.check("epoll_create1") { vicinity_epoll() })
         wake = FileDescriptor(owning: try SystemError.check("eventfd") { vicinity_eventfd() })
         timer = FileDescriptor(owning: try SystemError.check("timerfd_create") { vicinity_boottime_timer() })
-        try arm(wake.rawValue, for: .readable, isNew: true)
-        try arm(timer.rawValue, for: .readable, isNew: true)
+        try arm(wake.rawValue, EventLoop.wakeRegistration, for: .readable, isNew: true)
+        try arm(timer.rawValue, EventLoop.timerRegistration, for: .readable, isNew: true)
     }
 
     /// Runs on the calling thread until `stop()`.
     public func run() {
         inbox.withLock { $0.thread = pthread_self() }
-        var descriptors = [Int32](repeating: -1, count: 32)
+        var ready = [UInt64](repeating: 0, count: 32)
         var readiness = [UInt32](repeating: 0, count: 32)
         while runInbox() {
-            let count = unsafe vicinity_epoll_wait(epoll.rawValue, &descriptors, &readiness, Int32(descriptors.count))
+            let count = unsafe vicinity_epoll_wait(epoll.rawValue, &ready, &readiness, Int32(ready.count))
             guard count > 0 else { continue }  // EINTR is the only error that can happen here.
             for position in 0..<Int(count) {
-                let descriptor = descriptors[position]
-                if descriptor == wake.rawValue {
-                    drain(wake.rawValue)
-                } else if descriptor == timer.rawValue {
+                switch ready[position] {
+                case EventLoop.wakeRegistration: drain(wake.rawValue)
+                case EventLoop.timerRegistration:
                     drain(timer.rawValue)
                     fireDeadlines()
-                } else {
-                    // Taken away by a handler of this very round: not called any more.
-                    handlers[descriptor]?(Readiness(rawValue: readiness[position]))
+                // Taken away by a handler of this very round: not called any more.
+                default: handlers[ready[position]]?(Readiness(rawValue: readiness[position]))
                 }
             }
         }
@@ -118,23 +122,23 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     public func watch(_ descriptor: Int32, for readiness: Readiness = .readable, _ handler: @escaping Handler)
         throws(SystemError)
     {
-        let isNew = handlers.updateValue(handler, forKey: descriptor) == nil
-        do {
-            try arm(descriptor, for: readiness, isNew: isNew)
-        } catch {
-            handlers[descriptor] = nil
-            throw error
-        }
+        nextRegistration += 1
+        let registration = nextRegistration
+        try arm(descriptor, registration, for: readiness, isNew: registrations[descriptor] == nil)
+        if let former = registrations.updateValue(registration, forKey: descriptor) { handlers[former] = nil }
+        handlers[registration] = handler
     }
 
     /// Changes what a watched descriptor is watched for.
     public func change(_ descriptor: Int32, to readiness: Readiness) throws(SystemError) {
-        try arm(descriptor, for: readiness, isNew: false)
+        guard let registration = registrations[descriptor] else { return }
+        try arm(descriptor, registration, for: readiness, isNew: false)
     }
 
     /// To be called before the descriptor is closed.
     public func forget(_ descriptor: Int32) {
-        guard handlers.removeValue(forKey: descriptor) != nil else { return }
+        guard let registration = registrations.removeValue(forKey: descriptor) else { return }
+        handlers[registration] = nil
         _ = vicinity_epoll_forget(epoll.rawValue, descriptor)
     }
 
@@ -211,9 +215,11 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         _ = unsafe read(descriptor, &count, MemoryLayout<UInt64>.size)
     }
 
-    private func arm(_ descriptor: Int32, for readiness: Readiness, isNew: Bool) throws(SystemError) {
+    private func arm(
+        _ descriptor: Int32, _ registration: UInt64, for readiness: Readiness, isNew: Bool
+    ) throws(SystemError) {
         try SystemError.check("epoll_ctl", "descriptor \(descriptor)") {
-            vicinity_epoll_watch(epoll.rawValue, descriptor, readiness.rawValue, isNew ? 1 : 0)
+            vicinity_epoll_watch(epoll.rawValue, descriptor, registration, readiness.rawValue, isNew ? 1 : 0)
         }
     }
 

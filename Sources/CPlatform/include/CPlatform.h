@@ -38,10 +38,11 @@ int vicinity_peer_groups(int socket, uint32_t *groups, int capacity);
 long vicinity_receive(int socket, void *buffer, size_t capacity, uint32_t *port, uint32_t *groups);
 
 /// epoll(7) without its union: watching (anew, or for something else), forgetting, and waiting without a time-out.
+/// `registration` comes back with the events of the descriptor, whose number may be another's by then.
 int vicinity_epoll(void);
-int vicinity_epoll_watch(int epoll, int descriptor, uint32_t events, int isNew);
+int vicinity_epoll_watch(int epoll, int descriptor, uint64_t registration, uint32_t events, int isNew);
 int vicinity_epoll_forget(int epoll, int descriptor);
-int vicinity_epoll_wait(int epoll, int *descriptors, uint32_t *events, int capacity);
+int vicinity_epoll_wait(int epoll, uint64_t *registrations, uint32_t *events, int capacity);
 
 /// SO_ATTACH_FILTER of socket(7). 0, or -1 with errno.
 int vicinity_attach_filter(int socket, const struct sock_filter *program, unsigned short count);

@@ -1,0 +1,143 @@
+import Foundation
+import Glibc
+import JSON
+import Feed
+import Testing
+
+/// The whole agent as a process: unprivileged, in a network namespace of its own where it is offline.
+///
+/// Root makes the namespace and owns the rule files; without root there is nothing that can be tested here.
+@Suite(.enabled(if: getuid() == 0, "takes root: rule files have to be root's"), .serialized, .timeLimit(.minutes(2)))
+struct AgentProgramTests {
+    /// Directories as the agent wants them: rules of root's, the rest its own.
+    private final class Place {
+        let directory = "/run/vicinity-test-\(UInt32.random(in: 0 ... .max))"
+
+        init(rules: String) throws {
+            for name in ["", "/etc", "/etc/rules.d"] { try make(name, owner: 0) }
+            for name in ["/run", "/state", "/log"] { try make(name, owner: 65_534) }
+            try rules.write(toFile: directory + "/etc/rules.d/a.toml", atomically: true, encoding: .utf8)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+        private func make(_ name: String, owner: UInt32) throws {
+            try FileManager.default.createDirectory(
+                atPath: directory + name, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+            chown(directory + name, owner, owner)
+        }
+
+        var socket: String { directory + "/run/events.sock" }
+
+        func agent(_ arguments: [String] = []) throws -> Process {
+            try? FileManager.default.removeItem(atPath: socket)
+            let build = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent().appendingPathComponent(".build/debug")
+            // An ordinary user may not be able to enter the directory of the build.
+            try? FileManager.default.copyItem(
+                atPath: build.path + "/vicinityd", toPath: directory + "/vicinityd")
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+            process.arguments =
+                ["--net", "setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "--no-new-privs"]
+                + [directory + "/vicinityd", "--config", directory + "/etc", "--runtime-directory", directory + "/run"]
+                + ["--state-directory", directory + "/state", "--log-directory", directory + "/log"] + arguments
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            return process
+        }
+
+        /// Connects as soon as there is somebody to connect to.
+        func connect(to process: Process) throws -> FeedClient {
+            while true {
+                if let client = try? FeedClient(connectingTo: socket, request: FeedRequest()) { return client }
+                guard process.isRunning else { throw CocoaError(.fileNoSuchFile) }
+                sched_yield()
+            }
+        }
+    }
+
+    private static let offline = """
+        [rule.alone]
+        on = "offline"
+        settle = "0s"
+        enter = [ { command = ["/bin/sh", "-c", "echo entered >> \\"$0\\"; cat > /dev/null", "FILE"] } ]
+        """
+
+    private func read(_ client: inout FeedClient, until type: String) -> [JSONValue] {
+        var lines: [JSONValue] = []
+        while let line = client.next() {
+            guard let value = try? JSONValue(parsing: line, maximumSize: 1 << 16) else { continue }
+            lines.append(value)
+            if value["type"]?.string == type { return lines }
+        }
+        return lines
+    }
+
+    /// A rule fires once, whatever happens to the agent: a clean end, `kill -9`, a reload.
+    @Test func aRestartEntersNothingAgain() throws {
+        let file = "/tmp/vicinity-test-\(UInt32.random(in: 0 ... .max))"
+        defer { unlink(file) }
+        let place = try Place(rules: Self.offline.replacingOccurrences(of: "FILE", with: file))
+        for ending in [SIGTERM, SIGKILL, SIGTERM] {
+            let process = try place.agent()
+            var client = try place.connect(to: process)
+            let snapshot = client.next()
+            if !FileManager.default.fileExists(atPath: file) { _ = read(&client, until: "action.succeeded") }
+            kill(process.processIdentifier, SIGHUP)
+            let lines = read(&client, until: "agent.reloaded")
+            #expect(lines.last?["type"]?.string == "agent.reloaded")
+            #expect(snapshot != nil)
+            kill(process.processIdentifier, ending)
+            process.waitUntilExit()
+            #expect(ending == SIGKILL || process.terminationStatus == 0)
+        }
+        let runs = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(runs == "entered\n")
+    }
+
+    @Test func aBrokenFileLeavesTheLastGoodRulesAndSaysSo() throws {
+        let place = try Place(rules: "[rule.alone]\non = \"offline\"\nsettle = \"0s\"\n")
+        let process = try place.agent()
+        defer {
+            process.terminate()
+            process.waitUntilExit()
+        }
+        var client = try place.connect(to: process)
+        _ = client.next()
+        try "[rule.alone]\nof = \"offline\"\n".write(
+            toFile: place.directory + "/etc/rules.d/a.toml", atomically: true, encoding: .utf8)
+        kill(process.processIdentifier, SIGHUP)
+        #expect(read(&client, until: "agent.reloaded").last?["agent"]?["problems"]?.integer == 1)
+        var again = try place.connect(to: process)
+        let line = again.next()
+        let snapshot = try JSONValue(parsing: try #require(line), maximumSize: 1 << 16)
+        #expect(snapshot["rules"]?.array?.compactMap(\.string) == ["alone"])
+        #expect(snapshot["problems"]?.array?.first?.string?.contains("a.toml:2:1") == true)
+    }
+
+    @Test func rulesThatOthersCanWriteAreRefused() throws {
+        let place = try Place(rules: "[rule.alone]\non = \"offline\"\nsettle = \"0s\"\n")
+        chmod(place.directory + "/etc/rules.d", 0o777)
+        let process = try place.agent()
+        defer {
+            process.terminate()
+            process.waitUntilExit()
+        }
+        var client = try place.connect(to: process)
+        let line = client.next()
+        let snapshot = try JSONValue(parsing: try #require(line), maximumSize: 1 << 16)
+        #expect(snapshot["rules"]?.array?.isEmpty == true)
+        #expect(snapshot["problems"]?.array?.first?.string?.contains("rules.d") == true)
+    }
+
+    @Test func itRefusesToBeRoot() throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(".build/debug/vicinityd")
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 77)
+    }
+}

@@ -1,0 +1,112 @@
+import Environment
+import Feed
+import Foundation
+import JSON
+import Netlink
+import Platform
+import Testing
+import WiFi
+
+@Suite struct EncoderTests {
+    /// Every line of every kind goes through the schema that ships, by a validator that is not ours.
+    @Test func everyLineIsOfTheSchema() throws {
+        var encoder = FeedEncoder()
+        var lines = Samples.events.map { encoder.line(for: $0).octets }
+        lines.append(encoder.snapshotLine(of: Samples.crowdedEnvironment, permission: .full).octets)
+        lines.append(encoder.snapshotLine(of: NetworkEnvironment(), permission: .full).octets)
+        lines.append(encoder.snapshotLine(of: Samples.crowdedEnvironment, permission: .denied).octets)
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let validator = Process()
+        validator.executableURL = tests.appendingPathComponent("validate-lines")
+        validator.arguments = [tests.deletingLastPathComponent().path + "/Config/schema/event.schema.json"]
+        let input = Pipe()
+        let output = Pipe()
+        validator.standardInput = input
+        validator.standardOutput = output
+        try validator.run()
+        try input.fileHandleForWriting.write(contentsOf: Data(lines.joined()))
+        try input.fileHandleForWriting.close()
+        let complaints = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        validator.waitUntilExit()
+        #expect(validator.terminationStatus == 0, "\(complaints)")
+        #expect(complaints.hasSuffix("\(lines.count) lines, 0 wrong\n"))
+    }
+
+    @Test func linesAreNumberedWithoutHoles() {
+        var encoder = FeedEncoder()
+        let sequences = Samples.events.map { encoder.line(for: $0).sequence }
+        #expect(sequences == (1...UInt64(sequences.count)).map { $0 })
+    }
+
+    @Test func aNameIsItsOctets() throws {
+        var encoder = FeedEncoder()
+        let twins = ["caf\u{e9}", "cafe\u{301}"].map { name in
+            var network = Samples.network
+            network.ssid = SSID(utf8: name)
+            let change = EnvironmentChange(time: Samples.time, interface: Samples.interface, kind: .joined(network))
+            return encoder.line(for: FeedEvent(change)).json?["wifi"]?["ssid_hex"]?.string
+        }
+        #expect(twins == ["636166c3a9", "63616665cc81"])
+    }
+
+    @Test func aNameThatIsNoTextHasNone() throws {
+        var encoder = FeedEncoder()
+        var network = Samples.network
+        network.ssid = Samples.hostile
+        let change = EnvironmentChange(time: Samples.time, interface: Samples.interface, kind: .joined(network))
+        let wifi = encoder.line(for: FeedEvent(change)).json?["wifi"]
+        #expect(wifi?["ssid"]?.isNull == true)
+        #expect(wifi?["ssid_hex"]?.string == "1b5d303b7807e280ae00ff9b")
+    }
+
+    @Test func timeIsWrittenInUTC() {
+        var encoder = FeedEncoder()
+        let line = encoder.line(for: FeedEvent(.agentStopped, at: Samples.time))
+        #expect(line.json?["time"]?.string == "2026-11-30T12:19:19.588123Z")
+        #expect(line.json?["boottime_us"]?.integer == 123_456_789)
+    }
+
+    @Test(arguments: [
+        (0, "1970-01-01T00:00:00.000000Z"), (-1, "1969-12-31T23:59:59.999999Z"),
+        (951_782_400_000_000, "2000-02-29T00:00:00.000000Z"), (4_107_542_399_999_999, "2100-02-28T23:59:59.999999Z"),
+    ])
+    func civilTime(_ microseconds: Int64, _ text: String) {
+        #expect(CivilTime(utc: microseconds).iso8601 == text)
+    }
+
+    @Test func whoMayNotKnowLearnsNothing() throws {
+        let line = FeedEncoder().snapshotLine(of: Samples.crowdedEnvironment, permission: .denied)
+        let keys = Set(line.json?.object?.members.map(\.key) ?? [])
+        #expect(keys == ["schema", "seq", "id", "time", "boottime_us", "type", "permission", "as_of_seq"])
+    }
+}
+
+@Suite struct TextTests {
+    /// Nothing that a stranger chose acts on a terminal: neither control characters nor octets that are no text.
+    @Test func hostileNamesAreHarmless() throws {
+        var encoder = FeedEncoder()
+        let text = FeedText(isColored: false)
+        for event in Samples.events {
+            let shown = try #require(text.text(of: encoder.line(for: event).octets.dropLast()))
+            for scalar in shown.unicodeScalars {
+                let category = scalar.properties.generalCategory
+                #expect(category != .control && category != .format, "\(shown.debugDescription)")
+            }
+        }
+    }
+
+    @Test func aRoamNamesBothAccessPoints() throws {
+        var encoder = FeedEncoder()
+        let change = EnvironmentChange(
+            time: Samples.time, interface: Samples.interface,
+            kind: .roamed(Samples.network, previous: BSSID("02:00:00:00:00:01")))
+        let shown = try #require(
+            FeedText(isColored: false).text(of: encoder.line(for: FeedEvent(change)).octets.dropLast()))
+        #expect(shown.hasSuffix("Corp-Staff  wpa2-psk  channel 1  -30 dBm  02:00:00:00:00:00  from 02:00:00:00:00:01"))
+    }
+
+    @Test func whatIsNoLineIsNotShown() {
+        #expect(FeedText(isColored: false).text(of: Array("{}".utf8)) == nil)
+        #expect(FeedText(isColored: false).text(of: Array("\u{1b}[2J".utf8)) == nil)
+    }
+}

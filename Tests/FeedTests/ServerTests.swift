@@ -1,0 +1,181 @@
+import Environment
+import Feed
+import Foundation
+import Glibc
+import JSON
+import Platform
+import Testing
+
+/// A server on a loop of its own, and readers that are real connections.
+private final class Bench: @unchecked Sendable {
+    let loop: EventLoop
+    let path: String
+    private var server: FeedServer?
+    private var encoder = FeedEncoder()
+
+    init(permission: FeedPermission = .full) throws {
+        path = NSTemporaryDirectory() + "feed-\(UInt64.random(in: 0 ... .max))"
+        loop = try EventLoop()
+        server = try FeedServer(
+            at: path, on: loop, permission: { _ in permission }, encoder: { [unowned self] in encoder },
+            snapshot: { [unowned self] in encoder.snapshotLine(of: NetworkEnvironment(), permission: $0) })
+        try loop.start()
+    }
+
+    deinit {
+        loop.stop()
+        unlink(path)
+    }
+
+    func publish(_ count: Int, _ body: FeedEvent.Body = .agentReloaded(problems: 0)) async {
+        await onLoop { [self] in
+            for _ in 0..<count { server?.publish(encoder.line(for: FeedEvent(body, at: .now()))) }
+        }
+    }
+
+    func onLoop(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            loop.perform {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+
+    func instance() async -> String {
+        await withCheckedContinuation { continuation in
+            loop.perform { [self] in continuation.resume(returning: encoder.instance) }
+        }
+    }
+}
+
+extension FeedClient {
+    fileprivate mutating func json() -> JSONValue? {
+        next().flatMap { try? JSONValue(parsing: $0, maximumSize: 1 << 16) }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct ServerTests {
+    @Test func theFirstLineIsASnapshotThenEverythingInOrder() async throws {
+        let bench = try Bench()
+        await bench.publish(3)
+        var reader = try FeedClient(connectingTo: bench.path, request: FeedRequest())
+        let first = reader.json()
+        #expect(first?["type"]?.string == "environment.snapshot")
+        #expect(first?["permission"]?.string == "full")
+        #expect(first?["as_of_seq"]?.integer == 3)
+        await bench.publish(100)
+        for sequence in 4...103 { #expect(reader.json()?["seq"]?.integer == Int64(sequence)) }
+    }
+
+    @Test func whoMayNotKnowGetsOneLineAndTheEnd() async throws {
+        let bench = try Bench(permission: .denied)
+        await bench.publish(3)
+        var reader = try FeedClient(connectingTo: bench.path, request: FeedRequest())
+        #expect(reader.json()?["permission"]?.string == "denied")
+        #expect(reader.next() == nil)
+    }
+
+    @Test func sinceResumesWithoutAHole() async throws {
+        let bench = try Bench()
+        await bench.publish(10)
+        var request = FeedRequest()
+        request.since = (await bench.instance(), 4)
+        var reader = try FeedClient(connectingTo: bench.path, request: request)
+        #expect(reader.json()?["type"]?.string == "environment.snapshot")
+        await bench.publish(2)
+        for sequence in 5...12 { #expect(reader.json()?["seq"]?.integer == Int64(sequence)) }
+    }
+
+    @Test func sinceBeforeWhatIsHeldSaysHowMuchIsMissing() async throws {
+        let bench = try Bench()
+        await bench.publish(5_000)
+        var request = FeedRequest()
+        request.since = (await bench.instance(), 10)
+        var reader = try FeedClient(connectingTo: bench.path, request: request)
+        _ = reader.next()
+        #expect(reader.json()?["gap"]?["lost"]?.integer == 3_990)
+        #expect(reader.json()?["seq"]?.integer == 4_001)
+    }
+
+    @Test func sinceAnotherLifeOfTheAgentIsAGapOfUnknownSize() async throws {
+        let bench = try Bench()
+        await bench.publish(2)
+        var request = FeedRequest()
+        request.since = ("0000000000000000", 7)
+        var reader = try FeedClient(connectingTo: bench.path, request: request)
+        _ = reader.next()
+        #expect(reader.json()?["gap"]?["lost"]?.isNull == true)
+        #expect(reader.json()?["seq"]?.integer == 1)
+    }
+
+    @Test func filtersLeaveOutWhatWasNotAskedFor() async throws {
+        let bench = try Bench()
+        var request = FeedRequest()
+        request.filter.types = ["rule.*", "agent.stopped"]
+        var reader = try FeedClient(connectingTo: bench.path, request: request)
+        _ = reader.next()
+        await bench.publish(5)
+        await bench.publish(1, .ruleActivated(.init(name: "r", file: "f", line: 1)))
+        await bench.publish(1, .agentStopped)
+        #expect(reader.json()?["type"]?.string == "rule.activated")
+        #expect(reader.json()?["type"]?.string == "agent.stopped")
+    }
+
+    /// A reader that does not read costs the others nothing, and is told how much it lost: not one line disappears.
+    @Test func aSlowReaderLosesTheOldestAndIsToldHowMany() async throws {
+        let bench = try Bench()
+        var slow = try FeedClient(connectingTo: bench.path, request: FeedRequest())
+        var good = try FeedClient(connectingTo: bench.path, request: FeedRequest())
+        _ = slow.next()
+        _ = good.next()
+        let count = 20_000
+        for batch in 0..<(count / 100) {
+            await bench.publish(100)
+            for index in 1...100 { #expect(good.json()?["seq"]?.integer == Int64(batch * 100 + index)) }
+        }
+        var expected: Int64 = 1
+        var gaps = 0
+        while expected <= count {
+            let next = slow.json()
+            let line = try #require(next)
+            if let lost = line["gap"]?["lost"]?.integer {
+                gaps += 1
+                expected += lost
+            } else {
+                #expect(line["seq"]?.integer == expected)
+                expected += 1
+            }
+        }
+        #expect(gaps > 0)
+    }
+
+    @Test func aReaderThatOnlyAsksForTheSnapshotGetsTheEnd() async throws {
+        let bench = try Bench()
+        var request = FeedRequest()
+        request.follows = false
+        var reader = try FeedClient(connectingTo: bench.path, request: request)
+        #expect(reader.json()?["type"]?.string == "environment.snapshot")
+        #expect(reader.next() == nil)
+    }
+
+    @Test func nonsenseForARequestMeansEverything() async throws {
+        let bench = try Bench()
+        let connection = try UnixSocket.connect(to: bench.path)
+        _ = UnixSocket.send(ArraySlice(repeatElement(0xff, count: 10_000)), on: connection.rawValue)
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = try #require(UnixSocket.receive(into: &buffer, on: connection.rawValue))
+        #expect(buffer[..<count].starts(with: Array(#"{"schema":"vicinity/1""#.utf8)))
+    }
+
+    @Test func readersComeAndGoByTheHundred() async throws {
+        let bench = try Bench()
+        for _ in 0..<500 {
+            var reader = try FeedClient(connectingTo: bench.path, request: FeedRequest())
+            #expect(reader.next() != nil)
+        }
+        await bench.publish(1)
+        var last = try FeedClient(connectingTo: bench.path, request: FeedRequest())
+        #expect(last.json()?["as_of_seq"]?.integer == 1)
+    }
+}
