@@ -10,6 +10,7 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     private var reducer = EnvironmentReducer()
     private var observer: KernelObserver?
     private var dns: ResolverConfiguration?
+    private var bus: SystemBusObserver?
     private var timer: (timer: EventLoop.Timer, due: Int64)?
 
     /// Called with the differences that one observation made; the environment is already the new one.
@@ -35,6 +36,7 @@ public final class EnvironmentWatcher: @unchecked Sendable {
         observe(.dns(dns.current), at: .now())
         self.dns = dns
         try observer.start()
+        bus = SystemBusObserver(on: loop) { [unowned self] in observe($0, at: .now()) }
     }
 
     /// The environment as the kernel tells it now; nothing is followed.
