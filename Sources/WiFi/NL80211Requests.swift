@@ -15,6 +15,16 @@ extension NetlinkRequest {
         about(index, NetlinkRequest("NL80211_CMD_GET_STATION", family: family, command: 17, isDump: true))
     }
 
+    /// One peer, for drivers that cannot list them.
+    public static func station(
+        _ address: MACAddress, of index: Int32, _ family: GenericNetlinkFamily
+    ) -> NetlinkRequest {
+        var request = about(
+            index, NetlinkRequest("NL80211_CMD_GET_STATION", family: family, command: 17, isDump: false))
+        request.append(6, octets: address.octets)
+        return request
+    }
+
     /// What the last scans heard. No scan is made.
     public static func scanEntries(of index: Int32, _ family: GenericNetlinkFamily) -> NetlinkRequest {
         about(index, NetlinkRequest("NL80211_CMD_GET_SCAN", family: family, command: 32, isDump: true))
