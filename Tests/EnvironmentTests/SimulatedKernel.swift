@@ -55,7 +55,7 @@ struct SimulatedKernel {
         case .association(let index, let generation):
             .answer(
                 .association(
-                    index: index, generation: generation, AnswerAssembly.association(wireless(association(of: index)))))
+                    index: index, generation: generation, AnswerAssembly.association(messages(of: index))))
         case .accessPoint(let index, let bssid):
             .answer(.accessPoint(index: index, bssid: bssid, entry(of: bssid, on: index)))
         case .radio(let index, let generation):
@@ -70,7 +70,29 @@ struct SimulatedKernel {
         let names = interfaces.sorted { $0.key < $1.key }
         return AnswerAssembly.inventory(
             routes(names.map { link($0.key) } + route + [path, neighbour]),
-            wireless: wireless(names.compactMap { interface($0.key) } + names.flatMap { association(of: $0.key) }))
+            wireless: names.compactMap { messages(of: $0.key).first ?? wireless([interface($0.key)]).first }
+                + names.flatMap { messages(of: $0.key) })
+    }
+
+    /// What was decoded once: building octets takes longer than all that is under test.
+    private final class Memory {
+        struct Key: Hashable {
+            var index: Int32
+            var interface: Interface
+        }
+
+        var messages: [Key: [NL80211Message]] = [:]
+    }
+
+    private let memory = Memory()
+
+    private func messages(of index: Int32) -> [NL80211Message] {
+        guard let interface = interfaces[index] else { return [] }
+        let key = Memory.Key(index: index, interface: interface)
+        if let known = memory.messages[key] { return known }
+        let messages = wireless(association(of: index))
+        memory.messages[key] = messages
+        return messages
     }
 
     // MARK: The messages of answers
@@ -113,8 +135,8 @@ struct SimulatedKernel {
         return nil
     }
 
-    private func wireless(_ signals: [Signal]) -> [NL80211Message] {
-        signals.compactMap { try? NL80211Message($0.message) }
+    private func wireless(_ signals: [Signal?]) -> [NL80211Message] {
+        signals.compactMap { signal in signal.flatMap { try? NL80211Message($0.message) } }
     }
 
     private func routes(_ signals: [Signal?]) -> [RouteMessage] {
