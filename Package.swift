@@ -69,12 +69,16 @@ let package = Package(
 
         // Tests.
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["Netlink", "Platform", "WiFi"], path: "Tests/TestSupport",
+            swiftSettings: strict),
         .testTarget(
-            name: "NetlinkTests", dependencies: ["Netlink", "Platform"], swiftSettings: strict),
+            name: "NetlinkTests", dependencies: ["CNetlink", "CPlatform", "Netlink", "Platform", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "WiFiTests", dependencies: ["Netlink", "WiFi"], swiftSettings: strict),
         .testTarget(
             name: "EnvironmentTests",
-            dependencies: ["CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform", "WiFi"],
+            dependencies: ["CSystemd", "Environment", "Netlink", "Platform", "TestSupport", "WiFi"],
             swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["Environment", "Netlink", "Platform", "Rules", "WiFi"],

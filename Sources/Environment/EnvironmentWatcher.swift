@@ -27,8 +27,8 @@ public final class EnvironmentWatcher: @unchecked Sendable {
 
     /// Reads everything, and from then on follows the kernel.
     ///
-    /// - Parameter recorder: shown every fact that becomes an observation, and nl80211's identifier of this boot.
-    public func start(recorder: ((Timestamp, Recording.Fact, UInt16?) -> Void)? = nil) throws(NetlinkError) {
+    /// - Parameter recorder: shown every fact that becomes an observation.
+    public func start(recorder: ((Timestamp, Recording.Fact) -> Void)? = nil) throws(NetlinkError) {
         let observer = try KernelObserver(on: loop) { [unowned self] in observe($0, at: $1) }
         observer.tap = recorder
         self.observer = observer
@@ -37,6 +37,15 @@ public final class EnvironmentWatcher: @unchecked Sendable {
         self.dns = dns
         try observer.start()
         bus = SystemBusObserver(on: loop) { [unowned self] in observe($0, at: .now()) }
+    }
+
+    /// Follows no longer; nothing of it is called by the loop after this.
+    func stop() {
+        onChange = nil
+        observer = nil
+        dns = nil
+        if let timer { loop.cancel(timer.timer) }
+        timer = nil
     }
 
     /// The environment as the kernel tells it now; nothing is followed.
