@@ -15,6 +15,9 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     /// Called with the differences that one observation made; the environment is already the new one.
     public var onChange: (([EnvironmentChange]) -> Void)?
 
+    /// To be set before `start`.
+    package var replayed: ReplayedEvents?
+
     public init(on loop: EventLoop) {
         self.loop = loop
     }
@@ -28,7 +31,7 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     ///
     /// - Parameter recorder: shown every fact that becomes an observation, and nl80211's identifier of this boot.
     public func start(recorder: ((Timestamp, Recording.Fact, UInt16?) -> Void)? = nil) throws(NetlinkError) {
-        let observer = try KernelObserver(on: loop) { [unowned self] in observe($0, at: $1) }
+        let observer = try KernelObserver(on: loop, replayed: replayed) { [unowned self] in observe($0, at: $1) }
         observer.tap = recorder
         self.observer = observer
         let dns = ResolverConfiguration(on: loop) { [unowned self] in observe(.dns($0), at: .now()) }
