@@ -39,6 +39,15 @@ test:
 test-all:
 	Tests/run all
 
+bench: build
+	$(RELEASE) --product vicinity-bench
+	Tests/Benchmarks/run
+
+# SECONDS of fuzzing, for all targets together.
+SECONDS := 60
+fuzz: dependencies
+	Tests/Fuzz/run $(SECONDS)
+
 lint:
 	swift format lint --strict -r Package.swift Sources Tests
 

@@ -67,6 +67,12 @@ let package = Package(
         .executableTarget(name: "vicinity-cli", dependencies: ["CommandLine"], swiftSettings: strict),
         .executableTarget(name: "vicinityd", dependencies: ["Agent"], swiftSettings: strict),
 
+        // Measurements, `make bench`.
+        .executableTarget(
+            name: "vicinity-bench",
+            dependencies: ["Agent", "CPlatform", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "WiFi"],
+            path: "Tests/Benchmarks", exclude: ["run"], swiftSettings: strict),
+
         // Tests.
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .target(

@@ -1,21 +1,21 @@
 internal import Actions
 internal import Analytics
-internal import Environment
+package import Environment
 internal import Feed
 internal import Glibc
 internal import JSON
 internal import Netlink
-internal import Platform
+package import Platform
 internal import Rules
 internal import WiFi
 
 /// The agent: environment → rules → actions, and everything that happens on the feed.
 ///
 /// One thread, its event loop's; the kernel's slow answers come from another.
-final class Agent {
+package final class Agent {
     private let loop: EventLoop
     private let paths: AgentPaths
-    private let watcher: EnvironmentWatcher
+    package let watcher: EnvironmentWatcher
     private let runner: CommandRunner
     private var analytics: AnalyticsLog?
     private var encoder = FeedEncoder()
@@ -33,7 +33,7 @@ final class Agent {
         let edge: Rule.Edge
     }
 
-    init(on loop: EventLoop, paths: AgentPaths) {
+    package init(on loop: EventLoop, paths: AgentPaths) {
         self.loop = loop
         self.paths = paths
         watcher = EnvironmentWatcher(on: loop)
@@ -43,7 +43,7 @@ final class Agent {
         }
     }
 
-    func start() throws {
+    package func start() throws {
         saved = ActivationState(readingFrom: paths.activations)
         let ruleSet = readRules() ?? RuleSet()
         try watcher.start()

@@ -16,6 +16,9 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     /// Called with the differences that one observation made; the environment is already the new one.
     public var onChange: (([EnvironmentChange]) -> Void)?
 
+    /// To be set before `start`.
+    package var replayed: ReplayedEvents?
+
     public init(on loop: EventLoop) {
         self.loop = loop
     }
@@ -29,7 +32,7 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     ///
     /// - Parameter recorder: shown every fact that becomes an observation.
     public func start(recorder: ((Timestamp, Recording.Fact) -> Void)? = nil) throws(NetlinkError) {
-        let observer = try KernelObserver(on: loop) { [unowned self] in observe($0, at: $1) }
+        let observer = try KernelObserver(on: loop, replayed: replayed) { [unowned self] in observe($0, at: $1) }
         observer.tap = recorder
         self.observer = observer
         let dns = ResolverConfiguration(on: loop) { [unowned self] in observe(.dns($0), at: .now()) }

@@ -2,6 +2,19 @@ internal import Netlink
 internal import Platform
 internal import WiFi
 
+/// Datagrams in place of nl80211's multicasts, to measure what happens from there on. Everything else is the kernel's.
+package struct ReplayedEvents: Sendable {
+    /// Of a socket that keeps datagrams apart; not closed.
+    let descriptor: Int32
+    /// The identifier that nl80211 has in them.
+    let family: UInt16
+
+    package init(descriptor: Int32, family: UInt16) {
+        self.descriptor = descriptor
+        self.family = family
+    }
+}
+
 /// Reads what the kernel tells: the event sockets, and the answers of `KernelQueries`. Needs no privilege.
 ///
 /// Everything in it happens on the thread of its event loop.
@@ -14,6 +27,7 @@ final class KernelObserver: @unchecked Sendable {
     private var genericReader: DatagramReader
     private var routeReader: DatagramReader
     private var neighbourReader: DatagramReader
+    private let replayed: ReplayedEvents?
     private var decoder = ObservationDecoder()
     private var names: [Int32: String] = [:]
     private let observe: (Observation, Timestamp) -> Void
@@ -24,20 +38,24 @@ final class KernelObserver: @unchecked Sendable {
     /// Whether this kernel has Wi-Fi at all.
     var hasWireless: Bool { decoder.family != nil }
 
-    init(on loop: EventLoop, _ observe: @escaping (Observation, Timestamp) -> Void) throws(NetlinkError) {
+    init(
+        on loop: EventLoop, replayed: ReplayedEvents? = nil, _ observe: @escaping (Observation, Timestamp) -> Void
+    ) throws(NetlinkError) {
         self.loop = loop
+        self.replayed = replayed
         self.observe = observe
         do { queries = try KernelQueries() } catch { throw .system(error) }
         genericSocket = try NetlinkSocket(.generic)
         routeSocket = try NetlinkSocket(.route)
         neighbourSocket = try NetlinkSocket(.route, receiveBuffer: 32_768)
-        genericReader = DatagramReader(descriptor: genericSocket.descriptor)
+        genericReader = DatagramReader(descriptor: replayed?.descriptor ?? genericSocket.descriptor)
         routeReader = DatagramReader(descriptor: routeSocket.descriptor)
         neighbourReader = DatagramReader(descriptor: neighbourSocket.descriptor, capacity: 4_096)
     }
 
     deinit {
         for socket in [genericSocket, routeSocket, neighbourSocket] { loop.forget(socket.descriptor) }
+        if let replayed { loop.forget(replayed.descriptor) }
     }
 
     /// Subscribes, reads everything once, and from then on hands over what comes.
@@ -49,6 +67,7 @@ final class KernelObserver: @unchecked Sendable {
             try subscribe(to: family)
             record(.message(bus: NetlinkSocket.Bus.generic.number, message), at: .now())
         } catch .familyNotFound {}
+        if let replayed { decoder.family = replayed.family }
         for group: RouteGroup in [.link, .ipv4Address, .ipv6Address, .ipv4Route, .ipv6Route, .ipv4Rule, .ipv6Rule] {
             try routeSocket.join(group.rawValue)
         }
@@ -58,7 +77,7 @@ final class KernelObserver: @unchecked Sendable {
         if let error = first.error { throw error }
         deliver(first)
         do throws(SystemError) {
-            try loop.watch(genericSocket.descriptor) { [unowned self] _ in readEvents() }
+            try loop.watch(replayed?.descriptor ?? genericSocket.descriptor) { [unowned self] _ in readEvents() }
             try loop.watch(routeSocket.descriptor) { [unowned self] _ in readEvents() }
             try loop.watch(neighbourSocket.descriptor) { [unowned self] _ in readNeighbours() }
         } catch {

@@ -1,4 +1,4 @@
-internal import Netlink
+package import Netlink
 internal import WiFi
 
 /// What came in and was of no use, so that nothing disappears unseen.
@@ -18,19 +18,21 @@ public struct ReceptionCounters: Hashable, Sendable {
 }
 
 /// Turns datagrams into observations, the same for the kernel's and for recorded ones.
-struct ObservationDecoder {
-    enum Bus {
+package struct ObservationDecoder {
+    package enum Bus {
         case route, generic
     }
 
     /// nl80211's identifier of this boot; nil while there is no such family.
-    var family: UInt16?
-    var counters = ReceptionCounters()
+    package var family: UInt16?
+    package var counters = ReceptionCounters()
 
-    typealias Decoded = (observation: Observation?, message: NetlinkMessage)
+    package init() {}
+
+    package typealias Decoded = (observation: Observation?, message: NetlinkMessage)
 
     /// What a datagram says: `lost` where it cannot be understood, nil where it tells of no environment.
-    mutating func decode(_ datagram: ArraySlice<UInt8>, from bus: Bus) -> [Decoded] {
+    package mutating func decode(_ datagram: ArraySlice<UInt8>, from bus: Bus) -> [Decoded] {
         let (messages, malformed) = NetlinkMessage.split(datagram)
         var decoded: [Decoded] = []
         decoded.reserveCapacity(messages.count + 1)

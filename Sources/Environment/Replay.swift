@@ -19,6 +19,8 @@ public struct Replay {
     private var decoder = ObservationDecoder()
     private var reducer = EnvironmentReducer()
     private var recent: [CapturedDatagram] = []
+    /// The moment of the datagram before.
+    private var now: Timestamp?
 
     public var environment: NetworkEnvironment { reducer.environment }
     public var counters: ReceptionCounters { decoder.counters }
@@ -44,18 +46,27 @@ public struct Replay {
     public mutating func next() -> Step? {
         while position < datagrams.count {
             let datagram = datagrams[position]
-            let time = Timestamp(datagram)
+            let time = moment(of: datagram)
             if let due = reducer.deadline, due < time.boottime {
-                let moment = Timestamp(wall: due, boottime: due)
+                let moment = time.advanced(by: due - time.boottime)
                 let changes = observe(.deadline, at: moment)
                 if !changes.isEmpty { return Step(time: moment, changes: changes) }
                 continue
             }
             position += 1
+            now = time
             let changes = take(datagram, at: time)
             if !changes.isEmpty { return Step(time: time, changes: changes) }
         }
         return nil
+    }
+
+    /// A capture knows only civil time, which can step back and, in a damaged file, leap by centuries, in which the
+    /// reducer would ask every few seconds how things are. It waits for nothing longer than a minute.
+    private func moment(of datagram: CapturedDatagram) -> Timestamp {
+        guard let now else { return Timestamp(datagram) }
+        let passed = min(max(datagram.wall - now.wall, 0), 600_000_000)
+        return Timestamp(wall: datagram.wall, boottime: now.boottime + passed)
     }
 
     private mutating func take(_ datagram: CapturedDatagram, at time: Timestamp) -> [EnvironmentChange] {
@@ -181,7 +192,7 @@ public struct Replay {
 }
 
 extension Timestamp {
-    /// A capture knows only civil time; it serves as boot time as well.
+    /// Of the first datagram: its civil time serves as boot time as well.
     fileprivate init(_ datagram: CapturedDatagram) {
         self.init(wall: datagram.wall, boottime: datagram.wall)
     }
