@@ -130,10 +130,11 @@ class Guest:
 
     def messages(self):
         """Each line that the guest writes to its port; raises BootError when it ends without saying so."""
+        # Standard input stays open: at its end QEMU would take the port for closed and the guest would block.
         command = self.arguments("/usr/bin/python3 -m vicinity_lab.guest")
         command += ["-serial", f"file:{self.serial}", "-chardev", "stdio,id=results,signal=off",
                     "-device", "virtserialport,chardev=results,name=lab.results"]
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, start_new_session=True)
         deadline = time.monotonic() + self.limit
         pending, chatter = b"", []
@@ -158,7 +159,7 @@ class Guest:
         raise BootError("\n".join(["the guest ended before its work was done", *chatter, self.log()]))
 
     def shell(self) -> int:
-        command = self.arguments("/bin/sh Tests/Lab/shell") if False else self.arguments(
+        command = self.arguments(
             "/usr/bin/python3 -m vicinity_lab.guest; setsid -c /bin/bash </dev/ttyS0 >/dev/ttyS0 2>&1")
         command += ["-serial", "mon:stdio"]
         self.process = subprocess.Popen(command)

@@ -1,14 +1,132 @@
-import subprocess,time,os
-def sh(c):
-    t=time.monotonic(); r=subprocess.run(c,shell=True,capture_output=True,text=True); print(f"[{time.monotonic()-t:.2f}] {c}\n{r.stdout[-1500:]}{r.stderr[-1500:]}",flush=True)
-sh("ls -l /dev/virtio-ports /dev/vport*; mount | grep -v cgroup | tail -12; cat /proc/uptime; id nobody")
-sh("/run/lab/busybox --list | tr '\\n' ' '")
-sh("ln -s regulatory.db-debian /lib/firmware/regulatory.db; ln -s regulatory.db.p7s-debian /lib/firmware/regulatory.db.p7s; ls -l /lib/firmware")
-sh("modprobe -a ccm ctr cmac gcm ghash-generic aes_generic michael_mic nlmon dummy")
-sh("modprobe mac80211_hwsim radios=6")
-sh("iw dev | grep -c Interface; ip -o link")
-sh("modprobe -r mac80211_hwsim")
-sh("modprobe mac80211_hwsim radios=6")
-sh("ip netns add air; iw phy phy6 set netns name air; ip netns exec air iw dev; ls /sys/class/net")
-sh("ip link set wlan1 up; iw dev wlan1 scan | head; iw dev wlan1 scan freq 2412 2437")
-sh("dmesg | tail -20")
+"""The guest's side: runs the job it was booted for and sends what happens to the host, one JSON value a line."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import threading
+import traceback
+from pathlib import Path
+
+from . import expect, scenario as scenarios
+from .air import Air, Watch
+from .managers import MANAGERS
+from .program import Program
+from .steps import Steps
+from .watching import LAB, PORT, Log, Process, Timeout, run
+
+# Autoload would find most of them, but hostapd gives up ("key addition failed") before it has.
+MODULES = ["mac80211", "ccm", "ctr", "cmac", "gcm", "ghash-generic", "aes_generic", "michael_mic", "nlmon", "dummy"]
+
+
+class Sender:
+    """The port to the host."""
+
+    def __init__(self):
+        self.port = open(PORT, "wb", buffering=0)
+        self.lock = threading.Lock()
+
+    def __call__(self, message: dict) -> None:
+        data = json.dumps(message).encode() + b"\n"
+        with self.lock:
+            while data:
+                data = data[self.port.write(data):]
+
+
+def prepare() -> None:
+    """What a Debian does while it boots, as far as the lab needs it."""
+    run("ip", "link", "set", "lo", "up")
+    for name in ("regulatory.db", "regulatory.db.p7s"):
+        link = Path("/lib/firmware") / name
+        if not link.exists():
+            link.symlink_to(f"{name}-debian")
+    run("modprobe", "-a", *MODULES)
+    run("ip", "link", "add", "nlmon0", "type", "nlmon")
+    run("ip", "link", "set", "nlmon0", "up")
+    (LAB / "out").mkdir()
+    run("mount", "-t", "9p", "-o", "trans=virtio,version=9p2000.L,msize=512000", "out", str(LAB / "out"))
+
+
+def bind_binaries(directory: str) -> Path:
+    """The program's directory where an unprivileged user can reach it, whatever stands above it."""
+    there = LAB / "bin"
+    there.mkdir(exist_ok=True)
+    run("mount", "--bind", directory, str(there))
+    return there
+
+
+def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, captures: bool) -> None:
+    log = Log(send)
+    send({"kind": "begin", "scenario": scenario.name, "manager": manager})
+    problems: list[str] = []
+    indexes: dict[str, int] = {}
+    air = watch = program = capture = None
+    managers: dict = {}
+    try:
+        watch = Watch(log)
+        air = Air(log, scenario)
+        indexes = air.indexes
+        if captures:
+            capture = Process(log, "tcpdump", ["tcpdump", "-i", "nlmon0", "-U", "-s", "0", "-w",
+                                               str(LAB / "capture.pcap")])
+            log.wait("tcpdump", lambda: any("listening on" in text for text in log.texts("tcpdump")))
+        if binaries:
+            program = Program(log, scenario, binaries)
+            if not scenario.agent_is_late:
+                program.start()
+        managers = {station: MANAGERS[manager](log, air, station) for station in scenario.stations}
+        Steps(log, scenario, air, watch, managers, program).run()
+        if program:
+            for feed in program.feeds:
+                try:
+                    log.wait(f"all that is expected on feed {feed}",
+                             lambda feed=feed: expect.satisfied(scenario, indexes, program.lines(feed)), 15)
+                except Timeout:
+                    pass  # the host says what is missing
+            wanted = sum(scenario.runs.values())
+            try:
+                log.wait("the rules' commands", lambda: len(log.texts("run")) >= wanted, 10)
+            except Timeout:
+                pass
+    except (Timeout, RuntimeError, OSError, ValueError, KeyError) as error:
+        problems.append(f"{type(error).__name__}: {error}" + ("" if isinstance(error, Timeout) else
+                                                              "\n" + traceback.format_exc()))
+    finally:
+        for manager_process in managers.values():
+            manager_process.stop()
+        if program:
+            problems += program.stop()
+        if capture:
+            capture.stop(signal.SIGINT)
+            shutil.copyfile(LAB / "capture.pcap", LAB / "out" / f"{scenario.name}.{manager}.pcap")
+        if air:
+            air.stop()
+        if watch:
+            watch.stop()
+        shutil.rmtree(LAB / "agent", ignore_errors=True)
+        for path in LAB.glob("*.stderr"):
+            path.unlink()
+    send({"kind": "done", "scenario": scenario.name, "manager": manager, "indexes": indexes, "problems": problems,
+          "feeds": program.feeds if program else []})
+
+
+def main() -> None:
+    send = Sender()
+    job = json.loads((LAB / "job.json").read_text())
+    try:
+        prepare()
+        binaries = bind_binaries(job["binaries"]) if job.get("binaries") else None
+        if job["do"] == "run":
+            for name, manager in job["scenarios"]:
+                run_scenario(send, scenarios.load(scenarios.DIRECTORY / f"{name}.toml"), manager, binaries,
+                             job.get("captures", False))
+        send({"kind": "end"})
+    except Exception:
+        traceback.print_exc()
+        send({"kind": "failed", "text": traceback.format_exc()})
+    sys.stdout.flush()
+    os.sync()
+
+
+main()

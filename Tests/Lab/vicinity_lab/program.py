@@ -1,0 +1,96 @@
+"""In the guest: the program under test, as an unprivileged user, and the commands that its rules run."""
+
+import json
+import os
+import signal
+import threading
+from pathlib import Path
+
+from .scenario import Scenario
+from .watching import LAB, Log, Process, wait_for_socket, write
+
+# Rules run this: `mark NAME`. The runner reads what it says, so that a run is an event like any other.
+MARK = """#!/bin/sh
+echo "$1 event=$VICINITY_EVENT network=$VICINITY_NETWORK ssid_hex=$VICINITY_SSID_HEX uid=$(id -u)" > /run/lab/runs
+"""
+NOBODY = {"user": "nobody", "group": "nogroup", "extra_groups": []}
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"}
+
+
+class Program:
+    """`vicinity watch` straight from the kernel, and, where there are rules, the agent and a reader of its feed."""
+
+    def __init__(self, log: Log, scenario: Scenario, directory: Path):
+        self.log, self.scenario, self.directory = log, scenario, directory
+        self.processes: list[Process] = []
+        self.agent: Process | None = None
+        self.feeds = ["direct"]
+        if scenario.rules:
+            self.feeds.append("agent")
+
+    def start(self) -> None:
+        self.spawn("direct", "vicinity", "watch", "--direct", "--format", "json")
+        if self.scenario.rules:
+            self.agent = self.start_agent(self.scenario.rules)
+            self.spawn("agent", "vicinity", "watch", "--socket", str(LAB / "agent/run/events.sock"),
+                       "--format", "json")
+        for feed in self.feeds:
+            self.log.wait(f"the first line of feed {feed}", lambda feed=feed: self.log.texts(f"feed {feed}")
+                          or any(process.ended for process in self.processes), 20)
+
+    def spawn(self, feed: str, *command: str) -> None:
+        self.processes.append(Process(self.log, f"feed {feed}", [str(self.directory / command[0]), *command[1:]],
+                                      stderr=self.complaints(feed), env=ENVIRONMENT, **NOBODY))
+
+    def complaints(self, name: str):
+        return open(LAB / f"{name}.stderr", "ab")
+
+    def start_agent(self, rules: str) -> Process:
+        directory = LAB / "agent"
+        write(directory / "etc/rules.d/lab.toml", rules, 0o644)
+        for name in ("run", "state"):
+            (directory / name).mkdir(exist_ok=True)
+            os.chown(directory / name, 65534, 65534)
+        for path in (directory, directory / "etc", directory / "etc/rules.d"):
+            os.chmod(path, 0o755)
+        write(LAB / "mark", MARK, 0o755)
+        if not (LAB / "runs").exists():
+            os.mkfifo(LAB / "runs")
+            os.chmod(LAB / "runs", 0o666)
+            threading.Thread(target=self.read_runs, daemon=True).start()
+        agent = Process(self.log, "vicinityd", [
+            str(self.directory / "vicinityd"), "--config", str(directory / "etc"), "--runtime-directory",
+            str(directory / "run"), "--state-directory", str(directory / "state")], env=ENVIRONMENT, **NOBODY)
+        self.processes.append(agent)
+        wait_for_socket(directory / "run/events.sock", agent)
+        return agent
+
+    def read_runs(self) -> None:
+        descriptor = os.open(LAB / "runs", os.O_RDWR)
+        with open(descriptor) as stream:
+            for line in stream:
+                self.log.add("run", line.strip())
+
+    def lines(self, feed: str) -> list[dict]:
+        values = []
+        for text in self.log.texts(f"feed {feed}"):
+            try:
+                values.append(json.loads(text))
+            except ValueError:
+                pass
+        return values
+
+    def signal(self, number: int) -> None:
+        for process in self.processes:
+            process.process.send_signal(number)
+
+    def stop(self) -> list[str]:
+        """Ends all; what they complained of, and how they ended when not well."""
+        problems = []
+        for process in reversed(self.processes):
+            if not process.alive():
+                problems.append(f"{process.source} had ended with {process.process.returncode}")
+            process.stop(signal.SIGTERM)
+        return problems + [f"{path.name}: {line}" for path in LAB.glob("*.stderr")
+                           for line in path.read_text(errors="replace").splitlines()[-20:]]
+

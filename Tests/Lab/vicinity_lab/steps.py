@@ -1,0 +1,112 @@
+"""In the guest: the verbs of a scenario. Each waits for what proves that it happened."""
+
+import signal
+
+from . import expect
+from .scenario import VERBS
+from .watching import run
+
+
+class Steps:
+    def __init__(self, log, scenario, air, watch, managers, program):
+        self.log, self.scenario, self.air, self.watch = log, scenario, air, watch
+        self.managers, self.program = managers, program
+
+    def run(self) -> None:
+        for step in self.scenario.steps:
+            self.since = self.log.mark()
+            self.log.add("step", ", ".join(f"{key} {value}" for key, value in step.items()))
+            self.station = step.get("station", self.scenario.stations[0])
+            verb = next(verb for verb in VERBS if verb in step)
+            getattr(self, verb)(step[verb], step)
+
+    @property
+    def manager(self):
+        return self.managers[self.station]
+
+    @property
+    def interface(self) -> str:
+        return self.air.names[self.station]
+
+    def ap(self, name: str):
+        return self.scenario.aps[name]
+
+    # Stations
+
+    def join(self, name: str, step: dict) -> None:
+        self.manager.select(self.ap(name), step.get("passphrase"))
+        self.rejoined(name, step)
+
+    def rejoined(self, name: str, _step: dict) -> None:
+        """Wait until the station has joined by itself."""
+        self.watch.wait_joined(self.air.indexes[self.station], self.ap(name), self.since)
+
+    def attempt(self, name: str, step: dict) -> None:
+        self.manager.select(self.ap(name), step.get("passphrase"))
+        self.watch.wait(step["until"], self.since, 40)
+
+    def roam(self, name: str, step: dict) -> None:
+        self.manager.roam(self.ap(name), self.watch)
+        self.rejoined(name, step)
+
+    def leave(self, how: str, _step: dict) -> None:
+        self.manager.leave()
+        if how == "joined":
+            self.watch.wait(rf"{self.interface} \(phy #\d+\): disconnected", self.since)
+
+    def rename(self, name: str, _step: dict) -> None:
+        self.air.rename(self.station, name)
+
+    def rfkill(self, state: str, _step: dict) -> None:
+        self.air.rfkill(self.station, state == "block")
+
+    def link(self, state: str, _step: dict) -> None:
+        run("ip", "link", "set", self.interface, state)
+
+    def supplicant(self, what: str, _step: dict) -> None:
+        if what in ("stop", "restart"):
+            self.manager.stop()
+        if what in ("start", "restart"):
+            self.manager.start()
+
+    # Access points
+
+    def ap_on(self, name: str, _step: dict) -> None:
+        self.air.on(name)
+
+    def ap_off(self, name: str, _step: dict) -> None:
+        self.air.off(name)
+
+    def ap_vanish(self, name: str, step: dict) -> None:
+        self.air.vanish(name)
+        if "until" in step:
+            self.watch.wait(step["until"], self.since, 40)
+
+    def deauth(self, name: str, step: dict) -> None:
+        for _ in range(step.get("times", 1)):
+            since = self.log.mark()
+            self.air.deauthenticate(name, self.station)
+            self.watch.wait_joined(self.air.indexes[self.station], self.ap(name), since)
+
+    # What is seen
+
+    def air_says(self, pattern: str, _step: dict) -> None:
+        self.watch.wait(pattern, self.since)
+
+    def feed(self, fields: dict, _step: dict) -> None:
+        """Wait until every reader of the program has had such a line; nothing without a program."""
+        if not self.program:
+            return
+        for feed in self.program.feeds:
+            self.log.wait(f"feed {feed} to say {fields}", lambda feed=feed: any(
+                expect.agrees(line, fields) for line in self.program.lines(feed)))
+
+    # The program under test
+
+    def agent(self, what: str, _step: dict) -> None:
+        if not self.program:
+            return
+        if what == "start":
+            self.program.start()
+        else:
+            self.program.signal({"stop": signal.SIGSTOP, "continue": signal.SIGCONT}[what])
