@@ -113,16 +113,10 @@ class Air:
     def start(self, name: str) -> None:
         ap = self.scenario.aps[name]
         configuration = write(LAB / f"hostapd-{ap.index}.conf", hostapd_configuration(ap))
-        self.since = self.log.mark()
         self.hostapds[name] = Process(self.log, f"hostapd {name}", [*AIR, "hostapd", str(configuration)])
 
     def wait_on(self, name: str) -> None:
-        process = self.hostapds[name]
-        source = f"hostapd {name}"
-        self.log.wait(f"access point {name} to be on", lambda: process.ended or any(
-            "AP-ENABLED" in text for text in self.log.texts(source, self.since)))
-        if process.ended:
-            raise RuntimeError(f"hostapd for {name} ended: {self.log.texts(source)[-3:]}")
+        self.hostapds[name].wait_for("AP-ENABLED")
         ap = self.scenario.aps[name]
         if self.scenario.dhcp:
             run(*AIR, "ip", "address", "replace", f"10.0.{ap.index}.1/24", "dev", f"wlan{ap.index}")
@@ -175,7 +169,7 @@ class Watch:
 
     def __init__(self, log: Log):
         self.log = log
-        self.iw = Process(log, "iw", ["iw", "event", "-t"])
+        self.iw = Process(log, "iw", ["iw", "event", "-t"], without="P2P-Device")
         self.ip = Process(log, "ip", ["ip", "-oneline", "monitor", "link", "address"])
 
     def stop(self) -> None:

@@ -67,10 +67,10 @@ def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, ca
         watch = Watch(log)
         air = Air(log, scenario)
         indexes = air.indexes
-        if captures:
-            capture = Process(log, "tcpdump", ["tcpdump", "-i", "nlmon0", "-U", "-s", "0", "-w",
+        if captures and not any("flood" in step for step in scenario.steps):
+            capture = Process(log, "tcpdump", ["tcpdump", "-i", "nlmon0", "-Z", "root", "-U", "-w",
                                                str(LAB / "capture.pcap")])
-            log.wait("tcpdump", lambda: any("listening on" in text for text in log.texts("tcpdump")))
+            capture.wait_for("listening on")
         if binaries:
             program = Program(log, scenario, binaries)
             if not scenario.agent_is_late:

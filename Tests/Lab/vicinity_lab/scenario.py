@@ -11,7 +11,7 @@ SECURITY = ("open", "owe", "wpa-psk", "wpa2-psk", "wpa3-sae", "wpa2-enterprise")
 VERBS = {
     "join": {"passphrase", "station"}, "attempt": {"passphrase", "station", "until"}, "leave": {"station"},
     "roam": {"station"}, "ap_on": set(), "ap_off": set(), "ap_vanish": {"until"}, "deauth": {"times"},
-    "rfkill": {"station"}, "link": {"station"}, "rename": {"station"}, "supplicant": {"station"},
+    "rfkill": {"station", "until"}, "link": {"station"}, "rename": {"station"}, "supplicant": {"station"},
     "agent": set(), "flood": set(), "air": {"station"}, "feed": set(), "rejoined": {"station"},
 }
 
@@ -115,8 +115,6 @@ def load(path: Path) -> Scenario:
     steps = table.pop("steps")
     for step in steps:
         verbs = VERBS.keys() & step.keys()
-        if "attempt" in verbs or "ap_vanish" in verbs:
-            verbs -= {"air"}
         if len(verbs) != 1:
             raise ScenarioError(f"{name}: {step}: one verb of {', '.join(VERBS)}")
         unknown = step.keys() - verbs - VERBS[next(iter(verbs))]

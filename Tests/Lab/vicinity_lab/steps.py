@@ -1,8 +1,10 @@
 """In the guest: the verbs of a scenario. Each waits for what proves that it happened."""
 
 import signal
+from pathlib import Path
 
 from . import expect
+from .netlink import GenericNetlink, drops
 from .scenario import VERBS
 from .watching import run
 
@@ -18,7 +20,7 @@ class Steps:
             self.log.add("step", ", ".join(f"{key} {value}" for key, value in step.items()))
             self.station = step.get("station", self.scenario.stations[0])
             verb = next(verb for verb in VERBS if verb in step)
-            getattr(self, verb)(step[verb], step)
+            getattr(self, f"do_{verb}")(step[verb], step)
 
     @property
     def manager(self):
@@ -33,37 +35,48 @@ class Steps:
 
     # Stations
 
-    def join(self, name: str, step: dict) -> None:
+    def do_join(self, name: str, step: dict) -> None:
         self.manager.select(self.ap(name), step.get("passphrase"))
-        self.rejoined(name, step)
+        self.do_rejoined(name, step)
 
-    def rejoined(self, name: str, _step: dict) -> None:
+    def do_rejoined(self, name: str, _step: dict) -> None:
         """Wait until the station has joined by itself."""
         self.watch.wait_joined(self.air.indexes[self.station], self.ap(name), self.since)
+        if self.scenario.dhcp:
+            self.manager.wait_for_address()
 
-    def attempt(self, name: str, step: dict) -> None:
+    def do_attempt(self, name: str, step: dict) -> None:
         self.manager.select(self.ap(name), step.get("passphrase"))
         self.watch.wait(step["until"], self.since, 40)
 
-    def roam(self, name: str, step: dict) -> None:
+    def do_roam(self, name: str, step: dict) -> None:
         self.manager.roam(self.ap(name), self.watch)
-        self.rejoined(name, step)
+        self.do_rejoined(name, step)
 
-    def leave(self, how: str, _step: dict) -> None:
+    def do_leave(self, how: str, _step: dict) -> None:
         self.manager.leave()
         if how == "joined":
             self.watch.wait(rf"{self.interface} \(phy #\d+\): disconnected", self.since)
 
-    def rename(self, name: str, _step: dict) -> None:
+    def do_rename(self, name: str, _step: dict) -> None:
         self.air.rename(self.station, name)
 
-    def rfkill(self, state: str, _step: dict) -> None:
+    def do_rfkill(self, state: str, step: dict) -> None:
         self.air.rfkill(self.station, state == "block")
+        if "until" in step:
+            self.watch.wait(step["until"], self.since)
 
-    def link(self, state: str, _step: dict) -> None:
+    def do_flood(self, count: int, _step: dict) -> None:
+        """More messages than a socket holds; the log says how many the program did not get."""
+        wiphy = int((Path("/sys/class/ieee80211") / self.air.phys[self.station] / "index").read_text())
+        GenericNetlink().flood(wiphy, count)
+        for process in self.program.processes if self.program else []:
+            self.log.add("flood", f"{process.source} lost {drops(process.pid)} messages")
+
+    def do_link(self, state: str, _step: dict) -> None:
         run("ip", "link", "set", self.interface, state)
 
-    def supplicant(self, what: str, _step: dict) -> None:
+    def do_supplicant(self, what: str, _step: dict) -> None:
         if what in ("stop", "restart"):
             self.manager.stop()
         if what in ("start", "restart"):
@@ -71,18 +84,18 @@ class Steps:
 
     # Access points
 
-    def ap_on(self, name: str, _step: dict) -> None:
+    def do_ap_on(self, name: str, _step: dict) -> None:
         self.air.on(name)
 
-    def ap_off(self, name: str, _step: dict) -> None:
+    def do_ap_off(self, name: str, _step: dict) -> None:
         self.air.off(name)
 
-    def ap_vanish(self, name: str, step: dict) -> None:
+    def do_ap_vanish(self, name: str, step: dict) -> None:
         self.air.vanish(name)
         if "until" in step:
             self.watch.wait(step["until"], self.since, 40)
 
-    def deauth(self, name: str, step: dict) -> None:
+    def do_deauth(self, name: str, step: dict) -> None:
         for _ in range(step.get("times", 1)):
             since = self.log.mark()
             self.air.deauthenticate(name, self.station)
@@ -90,10 +103,10 @@ class Steps:
 
     # What is seen
 
-    def air_says(self, pattern: str, _step: dict) -> None:
+    def do_air(self, pattern: str, _step: dict) -> None:
         self.watch.wait(pattern, self.since)
 
-    def feed(self, fields: dict, _step: dict) -> None:
+    def do_feed(self, fields: dict, _step: dict) -> None:
         """Wait until every reader of the program has had such a line; nothing without a program."""
         if not self.program:
             return
@@ -103,7 +116,7 @@ class Steps:
 
     # The program under test
 
-    def agent(self, what: str, _step: dict) -> None:
+    def do_agent(self, what: str, _step: dict) -> None:
         if not self.program:
             return
         if what == "start":

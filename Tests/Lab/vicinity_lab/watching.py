@@ -48,18 +48,22 @@ class Log:
 class Process:
     """A child whose output goes to the log line by line."""
 
-    def __init__(self, log: Log, source: str, command: list[str], on_line=None, **options):
-        self.log, self.source, self.on_line = log, source, on_line
+    def __init__(self, log: Log, source: str, command: list[str], without: str | None = None, **options):
+        self.log, self.source = log, source
+        self.without = without  # lines that hold this are not worth logging
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, **options}
         self.process = subprocess.Popen(command, **options)
         self.ended = False
+        self.since = log.mark()
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 
     def read(self) -> None:
         with self.process.stdout as stream:
             for line in stream:
-                self.log.add(self.source, line.decode("utf-8", "backslashreplace").rstrip("\n"))
+                text = line.decode("utf-8", "backslashreplace").rstrip("\n")
+                if self.without is None or self.without not in text:
+                    self.log.add(self.source, text)
         with self.log.changed:
             self.ended = True
             self.log.changed.notify_all()
@@ -70,6 +74,13 @@ class Process:
 
     def alive(self) -> bool:
         return self.process.poll() is None
+
+    def wait_for(self, words: str, limit: float = 25) -> None:
+        """Until it has said the words; its end is a failure."""
+        self.log.wait(f"{self.source} to say {words}", lambda: self.ended or any(
+            words in text for text in self.log.texts(self.source, self.since)), limit)
+        if not any(words in text for text in self.log.texts(self.source, self.since)):
+            raise RuntimeError(f"{self.source} ended: {self.log.texts(self.source, self.since)[-3:]}")
 
     def stop(self, signal_number: int = 15, limit: float = 8) -> int:
         """Ask it to end, then make it; its last lines are in the log afterwards."""
