@@ -6,6 +6,7 @@ import socket
 import struct
 from pathlib import Path
 
+from .netlink import hears
 from .scenario import AccessPoint, Scenario
 from .watching import LAB, Log, Process, run, write
 
@@ -154,7 +155,8 @@ class Air:
             os.write(device.fileno(), struct.pack("=IBBBB", index, 1, 2, int(blocked), 0))
 
     def rename(self, station: str, name: str) -> None:
-        run("ip", "link", "set", self.names[station], "down", check=False)
+        # Before Linux 6.2 an interface that is up cannot be renamed.
+        run("ip", "link", "set", self.names[station], "down")
         run("ip", "link", "set", self.names[station], "name", name)
         self.names[station] = name
 
@@ -169,8 +171,18 @@ class Watch:
 
     def __init__(self, log: Log):
         self.log = log
-        self.iw = Process(log, "iw", ["iw", "event", "-t"], without="P2P-Device")
+        self.iw = self.start_iw()
         self.ip = Process(log, "ip", ["ip", "-oneline", "monitor", "link", "address"])
+
+    def start_iw(self) -> Process:
+        """iw resolves its groups on the socket that already gets events, and one that comes between makes it go on
+        without that group and without a word. So look in the kernel, and begin again."""
+        for _ in range(4):
+            process = Process(self.log, "iw", ["iw", "event", "-t"], without="P2P-Device")
+            if hears(process.pid, "mlme"):
+                return process
+            process.stop()
+        raise RuntimeError("`iw event` does not hear nl80211")
 
     def stop(self) -> None:
         self.iw.stop()

@@ -64,11 +64,12 @@ def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, ca
     air = watch = program = capture = None
     managers: dict = {}
     try:
-        watch = Watch(log)
         air = Air(log, scenario)
+        watch = Watch(log)
         indexes = air.indexes
         if captures and not any("flood" in step for step in scenario.steps):
-            capture = Process(log, "tcpdump", ["tcpdump", "-i", "nlmon0", "-Z", "root", "-U", "-w",
+            capture = Process(log, "tcpdump", ["tcpdump", "-i", "nlmon0", "-Z", "root", "--immediate-mode", "-U",
+                                               "-w",
                                                str(LAB / "capture.pcap")])
             capture.wait_for("listening on")
         if binaries:

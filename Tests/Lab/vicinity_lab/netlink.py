@@ -1,7 +1,9 @@
 """A little generic netlink, for what `iw` cannot do fast enough, and captures of it."""
 
+import select
 import socket
 import struct
+import time
 from pathlib import Path
 
 GENERIC, CONTROLLER = 16, 16
@@ -31,7 +33,12 @@ class GenericNetlink:
         self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, GENERIC)
         self.socket.bind((0, 0))
         self.sequence = 0
-        self.family = struct.unpack("=H", self.request(CONTROLLER, 3, attribute(2, b"nl80211\0"))[1])[0]
+        about = self.request(CONTROLLER, 3, attribute(2, b"nl80211\0"))
+        self.family = struct.unpack("=H", about[1])[0]
+        self.groups = {}
+        for entry in attributes(about[7]).values():
+            group = attributes(entry)
+            self.groups[group[1].rstrip(b"\0").decode()] = struct.unpack("=I", group[2])[0]
 
     def request(self, family: int, command: int, body: bytes) -> dict[int, bytes]:
         """The attributes of the answer, after the kernel has acknowledged the request."""
@@ -62,8 +69,8 @@ class GenericNetlink:
             self.request(self.family, DEL_INTERFACE, attribute(WDEV, wdev))
 
 
-def drops(pid: int) -> int:
-    """How many messages the kernel did not deliver to the netlink sockets of a process."""
+def sockets(pid: int) -> list[list[str]]:
+    """The rows of /proc/net/netlink (… Groups at 3, Drops at 8 …) that are a process's."""
     inodes = set()
     for descriptor in Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -73,7 +80,23 @@ def drops(pid: int) -> int:
         if target.startswith("socket:["):
             inodes.add(target[8:-1])
     rows = [line.split() for line in Path("/proc/net/netlink").read_text().splitlines()[1:]]
-    return sum(int(row[8]) for row in rows if row[9] in inodes)
+    return [row for row in rows if row[9] in inodes]
+
+
+def drops(pid: int) -> int:
+    """How many messages the kernel did not deliver to a process."""
+    return sum(int(row[8]) for row in sockets(pid))
+
+
+def hears(pid: int, group: str, limit: float = 3) -> bool:
+    """Whether a process has subscribed to a group of nl80211, now or before long."""
+    bit = 1 << GenericNetlink().groups[group] - 1
+    deadline = time.monotonic() + limit
+    while not any(int(row[3], 16) & bit for row in sockets(pid)):
+        if time.monotonic() > deadline:
+            return False
+        select.select([], [], [], 0.02)  # nothing tells when another process subscribes
+    return True
 
 
 def connects(capture: Path, family: int) -> list[tuple[int, int]]:
