@@ -76,7 +76,9 @@ def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, ca
             program = Program(log, scenario, binaries)
             if not scenario.agent_is_late:
                 program.start()
-        managers = {station: MANAGERS[manager](log, air, station) for station in scenario.stations}
+        for station in scenario.stations:
+            managers[station] = MANAGERS[manager](log, air, station)
+            managers[station].start()
         Steps(log, scenario, air, watch, managers, program).run()
         if program:
             for feed in program.feeds:

@@ -25,8 +25,8 @@ class WpaSupplicant:
     def __init__(self, log: Log, air: Air, station: str):
         self.log, self.air, self.station = log, air, station
         self.source = f"wpa_supplicant {station}"
-        self.networks: list[str] = []
-        self.start()
+        self.control: Control | None = None
+        self.process: Process | None = None
 
     def start(self) -> None:
         interface = self.air.names[self.station]
@@ -58,7 +58,6 @@ class WpaSupplicant:
                          "domain_match": '"radius.lab"'}
         for key, value in settings.items():
             self.control.do(f"SET_NETWORK {network} {key} {value}")
-        self.networks.append(network)
         self.control.do(f"SELECT_NETWORK {network}")
 
     def roam(self, ap: AccessPoint, watch) -> None:
@@ -78,8 +77,10 @@ class WpaSupplicant:
         run("ip", "address", "flush", "dev", self.air.names[self.station], "scope", "global")
 
     def stop(self) -> None:
-        self.control.close()
-        self.process.stop()
+        if self.control:
+            self.control.close()
+        if self.process:
+            self.process.stop()
 
 
 class WithBus:
@@ -94,7 +95,18 @@ class WithBus:
             Path("/run/dbus/system_bus_socket").unlink(missing_ok=True)
             WithBus.bus = Process(log, "dbus", ["dbus-daemon", "--system", "--nofork", "--nopidfile"])
             wait_for_socket(Path("/run/dbus/system_bus_socket"), WithBus.bus)
-        self.start()
+        self.processes: list[Process] = []
+
+    def spawn(self, source: str, name: str, *command: str) -> Process:
+        """A daemon that owns a name on the bus once it is ready."""
+        process = Process(self.log, source, list(command))
+        self.processes.append(process)
+        self.wait_for_name(name, process)
+        return process
+
+    def stop(self) -> None:
+        for process in reversed(self.processes):
+            process.stop()
 
     def wait_for_name(self, name: str, process: Process) -> None:
         """Until somebody owns the name on the bus; `dbus-monitor` is told of each new owner."""
@@ -135,9 +147,7 @@ class Iwd(WithBus):
         network = "true" if self.air.scenario.dhcp else "false"
         write(Path("/etc/iwd/main.conf"), f"[General]\nEnableNetworkConfiguration={network}\n"
                                           "[Network]\nNameResolvingService=none\n[Scan]\nDisablePeriodicScan=true\n")
-        self.process = Process(self.log, f"iwd {self.station}", [
-            "/usr/libexec/iwd", "--developer", "--interfaces", self.air.names[self.station]])
-        self.wait_for_name(self.NAME, self.process)
+        self.spawn("iwd", self.NAME, "/usr/libexec/iwd", "--developer", "--interfaces", self.air.names[self.station])
 
     def call(self, path: str, interface: str, method: str, *arguments: str, check: bool = True) -> str:
         return run("busctl", "--json=short", "--timeout=40", "call", self.NAME, path, interface, method, *arguments,
@@ -188,9 +198,6 @@ class Iwd(WithBus):
     def leave(self) -> None:
         self.call(self.station_path(), f"{self.NAME}.Station", "Disconnect", check=False)
 
-    def stop(self) -> None:
-        self.process.stop()
-
 
 class NetworkManager(WithBus):
     """NetworkManager with wpa_supplicant under it, which keeps a control socket for roaming."""
@@ -206,12 +213,9 @@ class NetworkManager(WithBus):
               "[keyfile]\nunmanaged-devices=except:type:wifi\n[logging]\nlevel=INFO\n")
         # Without udev a writable /sys would leave every device unmanaged.
         run("mount", "-o", "remount,ro", "/sys", check=False)
-        self.supplicant = Process(self.log, "wpa_supplicant", [
-            "wpa_supplicant", "-u", "-O", str(LAB / "wpa-nm")])
-        self.wait_for_name("fi.w1.wpa_supplicant1", self.supplicant)
-        self.process = Process(self.log, "NetworkManager", ["NetworkManager", "--no-daemon", "--log-level=INFO"])
-        self.wait_for_name("org.freedesktop.NetworkManager", self.process)
-        self.log.wait("NetworkManager to manage the station", lambda: self.process.ended or any(
+        self.spawn("wpa_supplicant", "fi.w1.wpa_supplicant1", "wpa_supplicant", "-u", "-O", str(LAB / "wpa-nm"))
+        process = self.spawn("NetworkManager", "org.freedesktop.NetworkManager", "NetworkManager", "--debug")
+        self.log.wait("NetworkManager to manage the station", lambda: process.ended or any(
             f"({self.air.names[self.station]}): state change: unavailable -> disconnected" in text
             or "supplicant interface state" in text for text in self.log.texts("NetworkManager")), 40)
 
@@ -238,8 +242,7 @@ class NetworkManager(WithBus):
         run("nmcli", "--wait", "10", "device", "disconnect", self.air.names[self.station], check=False)
 
     def stop(self) -> None:
-        self.process.stop()
-        self.supplicant.stop()
+        super().stop()
         run("mount", "-o", "remount,rw", "/sys", check=False)
 
 
