@@ -12,6 +12,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 CACHE = REPOSITORY / ".build/lab"
+BOOT_LIMIT = 60  # seconds
 # What the guest needs before it has a root file system; everything else is loaded from there.
 BOOT_MODULES = ["virtio_pci", "virtio_console", "virtio-rng", "9pnet_virtio", "9p", "overlay"]
 
@@ -32,8 +33,11 @@ mount -t devpts devpts dev/pts
 for directory in dev/shm run tmp; do mount -t tmpfs -o mode=0755 tmpfs $directory; done
 chmod 1777 tmp dev/shm
 mount --bind /cache/kernel/lib/modules lib/modules || fail "modules"
-mkdir -p run/lab && cp /job.json run/lab/ && cp /bin/busybox run/lab/
-export PATH=/usr/sbin:/usr/bin:/sbin:/bin PYTHONPATH={python} PYTHONDONTWRITEBYTECODE=1 LC_ALL=C.UTF-8
+mkdir -p run/lab/lab run/lab/bin && cp /job.json run/lab/ && cp /bin/busybox run/lab/
+# Where the repository and the program stand on the host may be hidden here, or out of an unprivileged user's reach.
+mount -t 9p -o ro,trans=virtio,version=9p2000.L,msize=512000,cache=loose lab run/lab/lab || fail "9p lab"
+mount -t 9p -o ro,trans=virtio,version=9p2000.L,msize=512000,cache=loose bin run/lab/bin || fail "9p bin"
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin PYTHONPATH=/run/lab/lab PYTHONDONTWRITEBYTECODE=1 LC_ALL=C.UTF-8
 exec switch_root /root /bin/sh -c '{command}; sync; /run/lab/busybox poweroff -f'
 """
 
@@ -79,8 +83,7 @@ def initramfs(job: dict, command: str, destination: Path) -> None:
         raise BootError(f"no kernel in {CACHE}: run Tests/Lab/install-dependencies first")
     files = modules(kernels[0])
     busybox = (CACHE / "layer/bin/busybox").read_bytes()
-    script = INIT.format(modules=" ".join(file.name for file in files), command=command,
-                         python=REPOSITORY / "Tests/Lab")
+    script = INIT.format(modules=" ".join(file.name for file in files), command=command)
     entries = [(name, 0o40755, b"", 0, 0) for name in
                ("bin", "dev", "proc", "sys", "host", "cache", "top", "root", "modules")]
     entries += [("dev/console", 0o20600, b"", 5, 1), ("bin/busybox", 0o100755, busybox, 0, 0),
@@ -94,14 +97,17 @@ def initramfs(job: dict, command: str, destination: Path) -> None:
 class Guest:
     """One boot. `messages` yields what the guest sends, as values; `shell` gives it the terminal instead."""
 
-    def __init__(self, job: dict, limit: float):
+    def __init__(self, job: dict, limit: float, binaries: Path | None = None):
         self.limit = limit
+        self.job = job | {"binaries": binaries is not None}
         self.directory = CACHE / f"boot-{os.getpid()}"
         self.out = self.directory / "out"
         self.serial = self.directory / "serial.log"
         self.out.mkdir(parents=True, exist_ok=True)
         self.process: subprocess.Popen | None = None
-        self.job = job
+        # The directory of the program, or an empty one.
+        self.binaries = binaries.resolve() if binaries else self.directory / "none"
+        (self.directory / "none").mkdir(exist_ok=True)
 
     def __enter__(self):
         return self
@@ -119,12 +125,15 @@ class Guest:
         initramfs(self.job, command, image)
         accelerator = os.environ.get("LAB_ACCEL", "tcg,thread=multi")
         cpu = "host" if accelerator.startswith("kvm") else "max"
+        shares = []
+        for tag, path in (("cache", CACHE), ("lab", REPOSITORY / "Tests/Lab"), ("bin", self.binaries)):
+            shares += ["-virtfs", f"local,path={path},mount_tag={tag},security_model=none,readonly=on"]
         return ["qemu-system-x86_64", "-accel", accelerator, "-cpu", cpu, "-smp", "2", "-m", "1536",
                 "-nodefaults", "-no-user-config", "-nic", "none", "-display", "none", "-no-reboot",
                 "-kernel", str(next((CACHE / "kernel/boot").glob("vmlinuz-*"))), "-initrd", str(image),
                 "-append", "console=ttyS0 loglevel=4 panic=-1",
                 "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
-                "-virtfs", f"local,path={CACHE},mount_tag=cache,security_model=none,readonly=on",
+                *shares,
                 "-virtfs", f"local,path={self.out},mount_tag=out,security_model=none",
                 "-device", "virtio-rng-pci", "-device", "virtio-serial-pci"]
 
@@ -136,13 +145,14 @@ class Guest:
                     "-device", "virtserialport,chardev=results,name=lab.results"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, start_new_session=True)
-        deadline = time.monotonic() + self.limit
+        limit = BOOT_LIMIT
+        deadline = time.monotonic() + limit
         pending, chatter = b"", []
         descriptor = self.process.stdout.fileno()
         while True:
             remaining = deadline - time.monotonic()
             if remaining <= 0 or not select.select([descriptor], [], [], remaining)[0]:
-                raise BootError(f"the guest was not done after {self.limit:.0f} s\n{self.log()}")
+                raise BootError(f"the guest was not done after {limit:.0f} s\n{self.log()}")
             read = os.read(descriptor, 65536)
             if not read:
                 break
@@ -154,6 +164,9 @@ class Guest:
                     chatter.append(line.decode(errors="replace"))  # QEMU's own complaints
                     continue
                 yield message
+                if message.get("kind") == "booted":
+                    limit = self.limit
+                    deadline = time.monotonic() + limit
                 if message.get("kind") == "end":
                     return
         raise BootError("\n".join(["the guest ended before its work was done", *chatter, self.log()]))

@@ -11,7 +11,6 @@ from pathlib import Path
 from . import expect, scenario as scenarios
 from .boot import REPOSITORY, BootError, Guest
 
-BOOT_LIMIT = 20
 SCHEMA = REPOSITORY / "Config/schema/event.schema.json"
 
 
@@ -48,7 +47,7 @@ def list_scenarios(_arguments) -> int:
 
 def boot(_arguments) -> int:
     started = time.monotonic()
-    with Guest({"do": "nothing"}, BOOT_LIMIT) as guest:
+    with Guest({"do": "nothing"}, 30) as guest:
         for message in guest.messages():
             if message["kind"] == "failed":
                 raise BootError(message["text"])
@@ -107,7 +106,6 @@ def run_scenarios(arguments) -> int:
     if not plan:
         raise scenarios.ScenarioError("no scenario fits")
     job = {"do": "run", "scenarios": [(scenario.name, manager) for scenario, manager in plan],
-           "binaries": str(arguments.binary.resolve()) if arguments.binary else None,
            "captures": bool(arguments.keep_captures)}
     for name in ("vicinity", "vicinityd") if arguments.binary else ():
         if not (arguments.binary / name).exists():
@@ -116,7 +114,7 @@ def run_scenarios(arguments) -> int:
     passed = failed = 0
     started = time.monotonic()
     by_name = {scenario.name: scenario for scenario, _ in plan}
-    with Guest(job, BOOT_LIMIT + sum(scenario.limit for scenario, _ in plan)) as guest:
+    with Guest(job, sum(scenario.limit for scenario, _ in plan), arguments.binary) as guest:
         verdict = None
         try:
             for message in guest.messages():

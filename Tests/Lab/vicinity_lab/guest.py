@@ -14,7 +14,7 @@ from .air import Air, Watch
 from .managers import MANAGERS
 from .program import Program
 from .steps import Steps
-from .watching import LAB, PORT, Log, Process, Timeout, run
+from .watching import LAB, PORTS, Log, Process, Timeout, run
 
 # Autoload would find most of them, but hostapd gives up ("key addition failed") before it has.
 MODULES = ["mac80211", "ccm", "ctr", "cmac", "gcm", "ghash-generic", "aes_generic", "michael_mic", "nlmon", "dummy"]
@@ -24,7 +24,8 @@ class Sender:
     """The port to the host."""
 
     def __init__(self):
-        self.port = open(PORT, "wb", buffering=0)
+        (port,) = (port for port in PORTS.iterdir() if (port / "name").read_text().strip() == "lab.results")
+        self.port = open(Path("/dev") / port.name, "wb", buffering=0)
         self.lock = threading.Lock()
 
     def __call__(self, message: dict) -> None:
@@ -46,14 +47,6 @@ def prepare() -> None:
     run("ip", "link", "set", "nlmon0", "up")
     (LAB / "out").mkdir()
     run("mount", "-t", "9p", "-o", "trans=virtio,version=9p2000.L,msize=512000", "out", str(LAB / "out"))
-
-
-def bind_binaries(directory: str) -> Path:
-    """The program's directory where an unprivileged user can reach it, whatever stands above it."""
-    there = LAB / "bin"
-    there.mkdir(exist_ok=True)
-    run("mount", "--bind", directory, str(there))
-    return there
 
 
 def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, captures: bool) -> None:
@@ -116,10 +109,11 @@ def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, ca
 
 def main() -> None:
     send = Sender()
+    send({"kind": "booted"})
     job = json.loads((LAB / "job.json").read_text())
     try:
         prepare()
-        binaries = bind_binaries(job["binaries"]) if job.get("binaries") else None
+        binaries = LAB / "bin" if job["binaries"] else None
         if job["do"] == "run":
             for name, manager in job["scenarios"]:
                 run_scenario(send, scenarios.load(scenarios.DIRECTORY / f"{name}.toml"), manager, binaries,

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 LAB = Path("/run/lab")
-PORT = Path("/dev/vport4p1")
+PORTS = Path("/sys/class/virtio-ports")
 
 
 class Timeout(Exception):
