@@ -146,7 +146,9 @@ class Iwd(WithBus):
         Path("/var/lib/iwd").mkdir(mode=0o700)
         network = "true" if self.air.scenario.dhcp else "false"
         write(Path("/etc/iwd/main.conf"), f"[General]\nEnableNetworkConfiguration={network}\n"
-                                          "[Network]\nNameResolvingService=none\n[Scan]\nDisablePeriodicScan=true\n")
+                                          "[Network]\nNameResolvingService=none\n[Scan]\nDisablePeriodicScan=true\n"
+                                          # Not to be scanned: nothing of the lab is there.
+                                          "[Rank]\nBandModifier5GHz=0.0\nBandModifier6GHz=0.0\n")
         self.spawn("iwd", self.NAME, "/usr/libexec/iwd", "--developer", "--interfaces", self.air.names[self.station])
 
     def call(self, path: str, interface: str, method: str, *arguments: str, check: bool = True) -> str:

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import threading
 from pathlib import Path
 
 from .scenario import Scenario
@@ -24,6 +23,7 @@ class Program:
         self.log, self.scenario, self.directory = log, scenario, directory
         self.processes: list[Process] = []
         self.agent: Process | None = None
+        self.running = False  # and not stopped by a step
         self.feeds = ["direct"]
         if scenario.rules:
             self.feeds.append("agent")
@@ -37,6 +37,7 @@ class Program:
         for feed in self.feeds:
             self.log.wait(f"the first line of feed {feed}", lambda feed=feed: self.log.texts(f"feed {feed}")
                           or any(process.ended for process in self.processes), 20)
+        self.running = True
 
     def spawn(self, feed: str, *command: str) -> None:
         self.processes.append(Process(self.log, f"feed {feed}", [str(self.directory / command[0]), *command[1:]],
@@ -57,19 +58,14 @@ class Program:
         if not (LAB / "runs").exists():
             os.mkfifo(LAB / "runs")
             os.chmod(LAB / "runs", 0o666)
-            threading.Thread(target=self.read_runs, daemon=True).start()
+        # Open for reading and writing: there is no end of file between two runs.
+        self.processes.append(Process(self.log, "run", ["sh", "-c", "exec cat <>/run/lab/runs"]))
         agent = Process(self.log, "vicinityd", [
             str(self.directory / "vicinityd"), "--config", str(directory / "etc"), "--runtime-directory",
             str(directory / "run"), "--state-directory", str(directory / "state")], env=ENVIRONMENT, **NOBODY)
         self.processes.append(agent)
         wait_for_socket(directory / "run/events.sock", agent)
         return agent
-
-    def read_runs(self) -> None:
-        descriptor = os.open(LAB / "runs", os.O_RDWR)
-        with open(descriptor) as stream:
-            for line in stream:
-                self.log.add("run", line.strip())
 
     def lines(self, feed: str) -> list[dict]:
         values = []
@@ -81,6 +77,7 @@ class Program:
         return values
 
     def signal(self, number: int) -> None:
+        self.running = number == signal.SIGCONT
         for process in self.processes:
             process.process.send_signal(number)
 

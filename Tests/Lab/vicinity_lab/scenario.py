@@ -8,11 +8,12 @@ DIRECTORY = Path(__file__).resolve().parent.parent / "scenarios"
 MANAGERS = ("wpa_supplicant", "iwd", "networkmanager")
 SECURITY = ("open", "owe", "wpa-psk", "wpa2-psk", "wpa3-sae", "wpa2-enterprise")
 # The verbs of a step, each with the step's further keys. docs/lab.md says what they do.
+# Any step may also say whose station is back by itself when it is done (`rejoined`).
 VERBS = {
-    "join": {"passphrase", "station"}, "attempt": {"passphrase", "station", "until"}, "leave": {"station"},
+    "join": {"passphrase", "station", "wait"}, "attempt": {"passphrase", "station", "until"}, "leave": {"station"},
     "roam": {"station"}, "ap_on": set(), "ap_off": set(), "ap_vanish": {"until"}, "deauth": {"times"},
     "rfkill": {"station", "until"}, "link": {"station"}, "rename": {"station"}, "supplicant": {"station"},
-    "agent": set(), "flood": set(), "air": {"station"}, "feed": set(), "rejoined": {"station"},
+    "agent": set(), "flood": set(), "air": {"station"}, "feed": set(),
 }
 
 
@@ -117,7 +118,7 @@ def load(path: Path) -> Scenario:
         verbs = VERBS.keys() & step.keys()
         if len(verbs) != 1:
             raise ScenarioError(f"{name}: {step}: one verb of {', '.join(VERBS)}")
-        unknown = step.keys() - verbs - VERBS[next(iter(verbs))]
+        unknown = step.keys() - verbs - VERBS[next(iter(verbs))] - {"rejoined"}
         if unknown:
             raise ScenarioError(f"{name}: {step}: unknown {', '.join(unknown)}")
     expect = table.pop("expect", [])

@@ -6,7 +6,7 @@ from pathlib import Path
 from . import expect
 from .netlink import GenericNetlink, drops
 from .scenario import VERBS
-from .watching import run
+from .watching import Timeout, run
 
 
 class Steps:
@@ -21,6 +21,8 @@ class Steps:
             self.station = step.get("station", self.scenario.stations[0])
             verb = next(verb for verb in VERBS if verb in step)
             getattr(self, f"do_{verb}")(step[verb], step)
+            if "rejoined" in step:
+                self.wait_joined(self.ap(step["rejoined"]), step)
 
     @property
     def manager(self):
@@ -37,13 +39,31 @@ class Steps:
 
     def do_join(self, name: str, step: dict) -> None:
         self.manager.select(self.ap(name), step.get("passphrase"))
-        self.do_rejoined(name, step)
-
-    def do_rejoined(self, name: str, _step: dict) -> None:
-        """Wait until the station has joined by itself."""
-        self.watch.wait_joined(self.air.indexes[self.station], self.ap(name), self.since)
+        self.wait_joined(self.ap(name), step)
         if self.scenario.dhcp:
             self.manager.wait_for_address()
+
+    def wait_joined(self, ap, step: dict) -> None:
+        """On the air and, unless told otherwise, on the feeds too: whoever leaves at once (`wait = "air"`) may be
+        gone before anybody could ask whether it was authorised."""
+        self.watch.wait_joined(self.air.indexes[self.station], ap, self.since)
+        if step.get("wait") != "air" and self.program and self.program.running:
+            self.wait_for_feeds(f"joined at {ap.name}", lambda lines: self.is_at(ap, lines), required=False)
+
+    def is_at(self, ap, lines: list[dict]) -> bool:
+        wifi = expect.wifi_of(lines, self.air.indexes[self.station])
+        return bool(wifi) and wifi[-1]["type"] in ("wifi.joined", "wifi.roamed") and expect.lookup(
+            wifi[-1], "wifi.bssid") == ap.bssid
+
+    def wait_for_feeds(self, what: str, predicate, required: bool = True) -> None:
+        """Every reader of the program. What is not required is judged on the host, at the end."""
+        for feed in self.program.feeds:
+            try:
+                self.log.wait(f"feed {feed} to say {what}", lambda feed=feed: predicate(self.program.lines(feed)), 10)
+            except Timeout as timeout:
+                if required:
+                    raise
+                self.log.add("step", str(timeout))
 
     def do_attempt(self, name: str, step: dict) -> None:
         self.manager.select(self.ap(name), step.get("passphrase"))
@@ -51,7 +71,7 @@ class Steps:
 
     def do_roam(self, name: str, step: dict) -> None:
         self.manager.roam(self.ap(name), self.watch)
-        self.do_rejoined(name, step)
+        self.wait_joined(self.ap(name), step)
 
     def do_leave(self, how: str, _step: dict) -> None:
         self.manager.leave()
@@ -97,9 +117,10 @@ class Steps:
 
     def do_deauth(self, name: str, step: dict) -> None:
         for _ in range(step.get("times", 1)):
-            since = self.log.mark()
+            self.since = self.log.mark()
             self.air.deauthenticate(name, self.station)
-            self.watch.wait_joined(self.air.indexes[self.station], self.ap(name), since)
+            self.watch.wait_joined(self.air.indexes[self.station], self.ap(name), self.since)
+        self.wait_joined(self.ap(name), step)
 
     # What is seen
 
@@ -110,9 +131,7 @@ class Steps:
         """Wait until every reader of the program has had such a line; nothing without a program."""
         if not self.program:
             return
-        for feed in self.program.feeds:
-            self.log.wait(f"feed {feed} to say {fields}", lambda feed=feed: any(
-                expect.agrees(line, fields) for line in self.program.lines(feed)))
+        self.wait_for_feeds(str(fields), lambda lines: any(expect.agrees(line, fields) for line in lines))
 
     # The program under test
 
