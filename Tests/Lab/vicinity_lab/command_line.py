@@ -27,10 +27,17 @@ def main() -> int:
     run.add_argument("--binary", type=Path, help="where vicinity and vicinityd are; without it only the air is judged")
     run.add_argument("--keep-captures", type=Path, metavar="DIR", help="one nlmon capture per scenario")
     run.add_argument("-v", "--verbose", action="store_true", help="show everything as it happens")
+    for name, description in (("bench", "print what the program costs, as JSON"), ("demo", "a day in the lab, live")):
+        command = commands.add_parser(name, help=description)
+        command.add_argument("--binary", type=Path, required=True, help="where vicinity and vicinityd are")
+        command.add_argument("-v", "--verbose", action="store_true", help="show everything as it happens")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        return {"list": list_scenarios, "boot": boot, "shell": shell, "run": run_scenarios}[arguments.command](arguments)
+        if getattr(arguments, "binary", None):
+            look_for_programs(arguments.binary)
+        return {"list": list_scenarios, "boot": boot, "shell": shell, "run": run_scenarios, "bench": bench,
+                "demo": demo}[arguments.command](arguments)
     except (BootError, scenarios.ScenarioError) as error:
         print(f"lab: {error}", file=sys.stderr)
         return 1
@@ -45,12 +52,17 @@ def list_scenarios(_arguments) -> int:
     return 0
 
 
+def look_for_programs(directory: Path) -> None:
+    for name in ("vicinity", "vicinityd"):
+        if not (directory / name).exists():
+            raise scenarios.ScenarioError(f"no {name} in {directory}")
+
+
 def boot(_arguments) -> int:
     started = time.monotonic()
     with Guest({"do": "nothing"}, 30) as guest:
-        for message in guest.messages():
-            if message["kind"] == "failed":
-                raise BootError(message["text"])
+        for _ in messages(guest, False):
+            pass
     print(f"lab: booted and ended in {time.monotonic() - started:.1f} s")
     return 0
 
@@ -58,6 +70,51 @@ def boot(_arguments) -> int:
 def shell(_arguments) -> int:
     with Guest({"do": "nothing"}, 0) as guest:
         return guest.shell()
+
+
+def messages(guest: Guest, verbose: bool):
+    for message in guest.messages():
+        if message["kind"] == "failed":
+            raise BootError(f"the guest's runner failed:\n{message['text']}")
+        if verbose and message["kind"] == "line":
+            print(f"{message['at']:.3f} {message['source']}: {message['text']}", file=sys.stderr, flush=True)
+        yield message
+
+
+def bench(arguments) -> int:
+    results = None
+    said: list[str] = []
+    with Guest({"do": "bench"}, 600, arguments.binary) as guest:
+        try:
+            for message in messages(guest, arguments.verbose):
+                if message["kind"] == "bench":
+                    results = message["results"]
+                elif message["kind"] == "line":
+                    said.append(f"{message['at']:.3f} {message['source']}: {message['text']}")
+        except BootError:
+            print("\n".join(said[-60:]), file=sys.stderr)
+            raise
+    print(json.dumps(results, indent=2))
+    return 0
+
+
+def demo(arguments) -> int:
+    bold, plain = ("\033[1m", "\033[0m") if sys.stdout.isatty() else ("", "")
+    print(f"{bold}A day in the lab: a real 802.11 stack without a radio, booting…{plain}", flush=True)
+    problems = ["the day did not end"]
+    with Guest({"do": "demo"}, 300, arguments.binary) as guest:
+        for message in messages(guest, arguments.verbose):
+            if message["kind"] == "line" and message["source"] == "say":
+                print(f"\n{bold}» {message['text']}{plain}", flush=True)
+            elif message["kind"] == "line" and message["source"] == "shown":
+                print(message["text"], flush=True)
+            elif message["kind"] == "line" and message["source"] == "run":
+                print(f"{bold}  the command ran: {message['text']}{plain}", flush=True)
+            elif message["kind"] == "done":
+                problems = message["problems"]
+    if problems:
+        raise BootError("\n".join(problems))
+    return 0
 
 
 def validator():
@@ -107,9 +164,6 @@ def run_scenarios(arguments) -> int:
         raise scenarios.ScenarioError("no scenario fits")
     job = {"do": "run", "scenarios": [(scenario.name, manager) for scenario, manager in plan],
            "captures": bool(arguments.keep_captures)}
-    for name in ("vicinity", "vicinityd") if arguments.binary else ():
-        if not (arguments.binary / name).exists():
-            raise BootError(f"no {name} in {arguments.binary}")
     schema = validator()
     passed = failed = 0
     started = time.monotonic()
@@ -117,14 +171,12 @@ def run_scenarios(arguments) -> int:
     with Guest(job, sum(scenario.limit for scenario, _ in plan), arguments.binary) as guest:
         verdict = None
         try:
-            for message in guest.messages():
+            for message in messages(guest, arguments.verbose):
                 kind = message["kind"]
                 if kind == "begin":
                     verdict = Verdict(by_name[message["scenario"]], message["manager"])
                 elif kind == "line":
                     verdict.lines.append((message["at"], message["source"], message["text"]))
-                    if arguments.verbose:
-                        print(f"{message['at']:.3f} {message['source']}: {message['text']}", flush=True)
                 elif kind == "done":
                     problems = verdict.judge(message, schema)
                     what = f"{verdict.scenario.name} ({verdict.manager}, {time.monotonic() - verdict.started:.1f} s)"
@@ -137,8 +189,6 @@ def run_scenarios(arguments) -> int:
                         passed += 1
                         print(f"passed {what}", flush=True)
                     verdict = None
-                elif kind == "failed":
-                    raise BootError(f"the guest's runner failed:\n{message['text']}")
             if arguments.keep_captures:
                 arguments.keep_captures.mkdir(parents=True, exist_ok=True)
                 for capture in guest.out.glob("*.pcap"):

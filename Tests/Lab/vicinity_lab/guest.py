@@ -11,6 +11,7 @@ from pathlib import Path
 
 from . import expect, scenario as scenarios
 from .air import Air, Watch
+from .bench import Bench
 from .managers import MANAGERS
 from .program import Program
 from .steps import Steps
@@ -45,11 +46,13 @@ def prepare() -> None:
     run("modprobe", "-a", *MODULES)
     run("ip", "link", "add", "nlmon0", "type", "nlmon")
     run("ip", "link", "set", "nlmon0", "up")
+    os.chmod("/dev/rfkill", 0o664)  # as udev has it
     (LAB / "out").mkdir()
     run("mount", "-t", "9p", "-o", "trans=virtio,version=9p2000.L,msize=512000", "out", str(LAB / "out"))
 
 
-def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, captures: bool) -> None:
+def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, captures: bool,
+                 readable: bool = False) -> None:
     log = Log(send)
     send({"kind": "begin", "scenario": scenario.name, "manager": manager})
     problems: list[str] = []
@@ -66,7 +69,7 @@ def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, ca
                                                str(LAB / "capture.pcap")])
             capture.wait_for("listening on")
         if binaries:
-            program = Program(log, scenario, binaries)
+            program = Program(log, scenario, binaries, readable)
             if not scenario.agent_is_late:
                 program.start()
         for station in scenario.stations:
@@ -118,6 +121,11 @@ def main() -> None:
             for name, manager in job["scenarios"]:
                 run_scenario(send, scenarios.load(scenarios.DIRECTORY / f"{name}.toml"), manager, binaries,
                              job.get("captures", False))
+        elif job["do"] == "demo":
+            run_scenario(send, scenarios.load(scenarios.LAB / "demo.toml"), "wpa_supplicant", binaries, False, True)
+        elif job["do"] == "bench":
+            scenario = scenarios.load(scenarios.LAB / "bench.toml")
+            send({"kind": "bench", "results": Bench(send, scenario, binaries).run()})
         send({"kind": "end"})
     except Exception:
         traceback.print_exc()

@@ -19,8 +19,9 @@ ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/nonexiste
 class Program:
     """`vicinity watch` straight from the kernel, and, where there are rules, the agent and a reader of its feed."""
 
-    def __init__(self, log: Log, scenario: Scenario, directory: Path):
+    def __init__(self, log: Log, scenario: Scenario, directory: Path, readable: bool = False):
         self.log, self.scenario, self.directory = log, scenario, directory
+        self.readable = readable  # also what a person sees, as source `shown`
         self.processes: list[Process] = []
         self.agent: Process | None = None
         self.running = False  # and not stopped by a step
@@ -31,9 +32,14 @@ class Program:
     def start(self) -> None:
         self.spawn("direct", "vicinity", "watch", "--direct", "--format", "json")
         if self.scenario.rules:
-            self.agent = self.start_agent(self.scenario.rules)
+            self.start_agent(self.scenario.rules)
             self.spawn("agent", "vicinity", "watch", "--socket", str(LAB / "agent/run/events.sock"),
                        "--format", "json")
+        if self.readable:
+            self.processes.append(Process(self.log, "shown", [
+                str(self.directory / "vicinity"), "watch", "--socket", str(LAB / "agent/run/events.sock"),
+                "--format", "text"], env=ENVIRONMENT, **NOBODY))
+            self.processes[-1].wait_for("")
         for feed in self.feeds:
             self.log.wait(f"the first line of feed {feed}", lambda feed=feed: self.log.texts(f"feed {feed}")
                           or any(process.ended for process in self.processes), 20)
@@ -46,7 +52,7 @@ class Program:
     def complaints(self, name: str):
         return open(LAB / f"{name}.stderr", "ab")
 
-    def start_agent(self, rules: str) -> Process:
+    def start_agent(self, rules: str) -> None:
         directory = LAB / "agent"
         write(directory / "etc/rules.d/lab.toml", rules, 0o644)
         for name in ("run", "state"):
@@ -60,12 +66,11 @@ class Program:
             os.chmod(LAB / "runs", 0o666)
         # Open for reading and writing: there is no end of file between two runs.
         self.processes.append(Process(self.log, "run", ["sh", "-c", "exec cat <>/run/lab/runs"]))
-        agent = Process(self.log, "vicinityd", [
+        self.agent = agent = Process(self.log, "vicinityd", [
             str(self.directory / "vicinityd"), "--config", str(directory / "etc"), "--runtime-directory",
             str(directory / "run"), "--state-directory", str(directory / "state")], env=ENVIRONMENT, **NOBODY)
         self.processes.append(agent)
         wait_for_socket(directory / "run/events.sock", agent)
-        return agent
 
     def lines(self, feed: str) -> list[dict]:
         values = []

@@ -4,11 +4,12 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-DIRECTORY = Path(__file__).resolve().parent.parent / "scenarios"
+LAB = Path(__file__).resolve().parent.parent
+DIRECTORY = LAB / "scenarios"
 MANAGERS = ("wpa_supplicant", "iwd", "networkmanager")
 SECURITY = ("open", "owe", "wpa-psk", "wpa2-psk", "wpa3-sae", "wpa2-enterprise")
 # The verbs of a step, each with the step's further keys. docs/lab.md says what they do.
-# Any step may also say whose station is back by itself when it is done (`rejoined`).
+# Any step may also wait until the station is back by itself (`rejoined`), and be told to who watches (`say`).
 VERBS = {
     "join": {"passphrase", "station", "wait"}, "attempt": {"passphrase", "station", "until"}, "leave": {"station"},
     "roam": {"station"}, "ap_on": set(), "ap_off": set(), "ap_vanish": {"until"}, "deauth": {"times"},
@@ -118,10 +119,10 @@ def load(path: Path) -> Scenario:
         verbs = VERBS.keys() & step.keys()
         if len(verbs) != 1:
             raise ScenarioError(f"{name}: {step}: one verb of {', '.join(VERBS)}")
-        unknown = step.keys() - verbs - VERBS[next(iter(verbs))] - {"rejoined"}
+        unknown = step.keys() - verbs - VERBS[next(iter(verbs))] - {"rejoined", "say"}
         if unknown:
             raise ScenarioError(f"{name}: {step}: unknown {', '.join(unknown)}")
-    expect = table.pop("expect", [])
+    expect = table.pop("expect", {})
     if isinstance(expect, list):
         expect = {stations[0]: expect}
     expect = {station: [event(item, aps, name) for item in items] for station, items in expect.items()}

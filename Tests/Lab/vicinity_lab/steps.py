@@ -17,6 +17,8 @@ class Steps:
     def run(self) -> None:
         for step in self.scenario.steps:
             self.since = self.log.mark()
+            if step.get("say"):
+                self.log.add("say", step["say"])
             self.log.add("step", ", ".join(f"{key} {value}" for key, value in step.items()))
             self.station = step.get("station", self.scenario.stations[0])
             verb = next(verb for verb in VERBS if verb in step)
