@@ -6,6 +6,7 @@ import select
 import signal
 import statistics
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 from . import expect
@@ -43,7 +44,9 @@ class Bench:
         self.results: dict = {}
 
     def run(self) -> dict:
+        whole, self.scenario = self.scenario, replace(self.scenario, dhcp=False)
         self.with_manager("wpa_supplicant", self.latency)
+        self.scenario = whole
         self.with_manager("wpa_supplicant", self.idle)
         for manager, name in (("iwd", "iwd"), ("networkmanager", "NetworkManager")):
             self.with_manager(manager, lambda steps, name=name: self.peer(steps, name))
@@ -79,8 +82,7 @@ class Bench:
             raise RuntimeError("`iw event` missed a group; try again")
         for number in range(EVENTS):
             name = ("home", "office")[number % 2]
-            steps.since = self.log.mark()
-            steps.do_join(name, {})
+            steps.do({"join": name})
             self.log.wait(f"the program to say joined at {name}", lambda name=name: self.joined(steps, name), 15)
         for pid in pids.values():
             os.kill(pid, signal.SIGTERM)
@@ -118,8 +120,7 @@ class Bench:
         program = Program(self.log, self.scenario, self.binaries)
         program.start_agent(self.scenario.rules)
         try:
-            steps.since = self.log.mark()
-            steps.do_join("home", {})
+            steps.do({"join": "home"})
             self.log.wait("the rule's command", lambda: self.log.texts("run"), 30)
             # The neighbour's and the addresses' own changes come within the first half minute.
             select.select([], [], [], 30)
@@ -140,6 +141,5 @@ class Bench:
             program.stop()
 
     def peer(self, steps: Steps, name: str) -> None:
-        steps.since = self.log.mark()
-        steps.do_join("home", {})
+        steps.do({"join": "home"})
         self.results[f"{name.lower()}_pss_kb"] = pss(find(name))

@@ -5,8 +5,8 @@ import json
 import os
 import select
 import shutil
-import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -100,14 +100,14 @@ class Guest:
     def __init__(self, job: dict, limit: float, binaries: Path | None = None):
         self.limit = limit
         self.job = job | {"binaries": binaries is not None}
-        self.directory = CACHE / f"boot-{os.getpid()}"
+        self.directory = Path(tempfile.mkdtemp(prefix="vicinity-lab-"))
         self.out = self.directory / "out"
         self.serial = self.directory / "serial.log"
-        self.out.mkdir(parents=True, exist_ok=True)
+        self.out.mkdir()
         self.process: subprocess.Popen | None = None
         # The directory of the program, or an empty one.
         self.binaries = binaries.resolve() if binaries else self.directory / "none"
-        (self.directory / "none").mkdir(exist_ok=True)
+        (self.directory / "none").mkdir()
 
     def __enter__(self):
         return self
@@ -183,8 +183,3 @@ class Guest:
         text = self.serial.read_text(errors="replace") if self.serial.exists() else "(nothing)"
         lines = text.replace("\r", "").splitlines()[-160:]
         return "\n".join(["--- serial console:", *lines, "---"])
-
-
-def terminate_on_signal() -> None:
-    """So that leaving by SIGTERM also ends QEMU."""
-    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))

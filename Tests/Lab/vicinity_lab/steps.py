@@ -16,15 +16,18 @@ class Steps:
 
     def run(self) -> None:
         for step in self.scenario.steps:
-            self.since = self.log.mark()
-            if step.get("say"):
-                self.log.add("say", step["say"])
-            self.log.add("step", ", ".join(f"{key} {value}" for key, value in step.items()))
-            self.station = step.get("station", self.scenario.stations[0])
-            verb = next(verb for verb in VERBS if verb in step)
-            getattr(self, f"do_{verb}")(step[verb], step)
-            if "rejoined" in step:
-                self.wait_joined(self.ap(step["rejoined"]), step)
+            self.do(step)
+
+    def do(self, step: dict) -> None:
+        self.since = self.log.mark()
+        if step.get("say"):
+            self.log.add("say", step["say"])
+        self.log.add("step", ", ".join(f"{key} {value}" for key, value in step.items()))
+        self.station = step.get("station", self.scenario.stations[0])
+        verb = next(verb for verb in VERBS if verb in step)
+        getattr(self, f"do_{verb}")(step[verb], step)
+        if "rejoined" in step:
+            self.wait_joined(self.ap(step["rejoined"]), step)
 
     @property
     def manager(self):
