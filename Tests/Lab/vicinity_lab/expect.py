@@ -105,9 +105,9 @@ def invariants(lines: list[dict]) -> list[str]:
     for before, after in zip(numbers, numbers[1:]):
         if after != before + 1:
             problems.append(f"seq goes from {before} to {after}")
-    joined = {entry.get("ifindex"): True for entry in lookup(lines[0], "interfaces") or []
-              if isinstance(entry, dict) and lookup(entry, "wifi.ssid_hex") is not None}
-    associating: dict = {}
+    states = {entry.get("ifindex"): lookup(entry, "wifi.state") for entry in lookup(lines[0], "interfaces") or []}
+    joined = {index: state == "joined" for index, state in states.items()}
+    associating = {index: state == "associating" for index, state in states.items()}
     for line in lines:
         kind, index = line.get("type"), line.get("ifindex")
         if kind == "wifi.joined":
