@@ -51,7 +51,8 @@ let package = Package(
         .target(
             name: "Agent",
             dependencies: [
-                "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules",
+                "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform",
+                "Rules",
                 "WiFi",
             ],
             swiftSettings: touchingC),
