@@ -30,6 +30,7 @@ final class EnvironmentHub: Sendable {
     }
 
     var environment: NetworkEnvironment { state.withLock { $0.environment } }
+    var subscriptionCount: Int { state.withLock { $0.queues.count } }
 
     func publish(_ changes: [EnvironmentChange], _ environment: NetworkEnvironment) {
         let resumptions = state.withLock { state in

@@ -20,7 +20,7 @@ final class KernelQueries: @unchecked Sendable {
     private var route: NetlinkRequester?
     private var family: GenericNetlinkFamily?
     /// The messages of the answer that is being made.
-    private var messages: [NetlinkMessage] = []
+    private var messages: [(bus: UInt16, message: NetlinkMessage)] = []
 
     init() throws(SystemError) {
         loop = try EventLoop()
@@ -52,11 +52,9 @@ final class KernelQueries: @unchecked Sendable {
         messages = []
         var result = Result(query: query)
         var isRadioBlocked = false
-        var bus = NetlinkSocket.Bus.route
         do throws(NetlinkError) {
             switch query {
             case .association(let index, let generation):
-                bus = .generic
                 result.observation = .answer(
                     .association(
                         index: index, generation: generation, AnswerAssembly.association(try association(of: index))))
@@ -65,7 +63,6 @@ final class KernelQueries: @unchecked Sendable {
                 let station = AnswerAssembly.association(try station(address, of: index)).stations.first
                 result.observation = .answer(.station(index: index, generation: generation, station))
             case .accessPoint(let index, let bssid):
-                bus = .generic
                 let entry = try scanEntry(of: bssid, on: index)
                 result.observation = .answer(.accessPoint(index: index, bssid: bssid, entry))
             case .radio(let index, let generation):
@@ -86,7 +83,7 @@ final class KernelQueries: @unchecked Sendable {
             result.facts = [.failure(query)]
             return result
         }
-        result.facts.append(.answer(query, messages, bus: bus.number, isRadioBlocked: isRadioBlocked))
+        result.facts.append(.answer(query, messages, isRadioBlocked: isRadioBlocked))
         return result
     }
 
@@ -115,7 +112,7 @@ final class KernelQueries: @unchecked Sendable {
         for message in try genericRequester().answer(to: request) {
             // One message that cannot be read does not spoil the others.
             guard let decoded = try? NL80211Message(message), isKept(decoded) else { continue }
-            messages.append(message)
+            messages.append((NetlinkSocket.Bus.generic.number, message))
             kept.append(decoded)
         }
         return kept
@@ -190,7 +187,7 @@ final class KernelQueries: @unchecked Sendable {
         var kept: [RouteMessage] = []
         for message in try requester.answer(to: request) {
             guard let decoded = try? RouteMessage(message), isKept(decoded) else { continue }
-            messages.append(message)
+            messages.append((NetlinkSocket.Bus.route.number, message))
             kept.append(decoded)
         }
         return kept

@@ -8,8 +8,8 @@ public enum Recording {
     /// One thing the kernel told.
     public enum Fact: Sendable {
         case message(bus: UInt16, NetlinkMessage)
-        /// A question, and the messages that answered it.
-        case answer(Query, [NetlinkMessage], bus: UInt16, isRadioBlocked: Bool)
+        /// A question, and the messages that answered it. The buses number their messages alike.
+        case answer(Query, [(bus: UInt16, message: NetlinkMessage)], isRadioBlocked: Bool)
         /// A question that the kernel did not answer.
         case failure(Query)
         case device(index: Int32, DeviceFacts)
@@ -41,8 +41,8 @@ public enum Recording {
             return record(note: "\(mark) device \(index) \(facts.hasHardware ? 1 : 0) \(facts.type ?? "")", at: time)
         case .failure(let query):
             return record(note: "\(mark) failure \(text(of: query))", at: time)
-        case .answer(let query, let messages, let bus, let isRadioBlocked):
-            let records = messages.compactMap { record($0, bus, at: time) }
+        case .answer(let query, let messages, let isRadioBlocked):
+            let records = messages.compactMap { record($0.message, $0.bus, at: time) }
             let text = "\(mark) answer \(records.count) \(isRadioBlocked ? 1 : 0) \(text(of: query))"
             return record(note: text, at: time) + records.joined()
         }

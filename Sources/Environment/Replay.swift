@@ -115,10 +115,10 @@ public struct Replay {
         var wireless: [NL80211Message] = []
         for datagram in datagrams[position...].prefix(count) {
             for message in NetlinkMessage.split(datagram.bytes).messages {
-                if message.type == decoder.family, let decoded = try? NL80211Message(message) {
-                    wireless.append(decoded)
-                } else if let decoded = try? RouteMessage(message) {
-                    route.append(decoded)
+                switch ObservationDecoder.Bus(number: datagram.bus) {
+                case .generic: if let decoded = try? NL80211Message(message) { wireless.append(decoded) }
+                case .route: if let decoded = try? RouteMessage(message) { route.append(decoded) }
+                case nil: continue
                 }
             }
         }

@@ -124,6 +124,7 @@ extension StationTracker {
         phase = .idle
         generation &+= 1
         turn.publish(.left(loss.previous.network, loss.cause), at: loss.since)
+        turn.queries += refusals.map { .accessPoint(index: turn.index, bssid: $0.bssid) }
     }
 
     /// What was to take the place of a lost association failed as well. After sleep a first try may, and nobody left.

@@ -166,8 +166,11 @@ struct StationTracker: Sendable {
             }
             refusals.append((bssid, turn.time, cause))
             turn.queries.append(.accessPoint(index: turn.index, bssid: bssid))
-        // A joined station that tries another access point in vain is still joined; a lost one may try a third.
-        case .associating, .joined, .lost, .rejoining: break
+        case .lost:
+            // Told once the network is left; a station that comes back after all was not refused.
+            if let bssid = result.bssid, refusals.count < 16 { refusals.append((bssid, turn.time, cause)) }
+        // A joined station that tries another access point in vain is still joined.
+        case .associating, .joined, .rejoining: break
         }
     }
 

@@ -196,7 +196,8 @@ import WiFi
     /// What nl80211 still had to say is about an interface that is gone: it does not come back to life.
     @Test func removalBeforeOlderNews() {
         remove(
-            .linkRemoved(), .interface(), .connect(home), .roam(home), .connect(home, status: 1), .disconnect(reason: 3),
+            .linkRemoved(), .interface(), .connect(home), .roam(home), .connect(home, status: 1),
+            .disconnect(reason: 3),
             .interfaceRemoved())
         #expect(world.told() == [])
         #expect(world.environment.interfaces[3] == nil)

@@ -57,7 +57,8 @@ struct Trial {
 
     /// Access points that know the key, and strangers with the same names that do not.
     private static let honest = [
-        AccessPoint("Home", 1), AccessPoint("Home", 2), AccessPoint("Home", 3, .wpa3), AccessPoint("Office", 4, .enterprise),
+        AccessPoint("Home", 1), AccessPoint("Home", 2), AccessPoint("Home", 3, .wpa3),
+        AccessPoint("Office", 4, .enterprise),
         AccessPoint("Office", 5, .enterprise).with { $0.hasCountry = false },
         AccessPoint("Seven", 6, .wpa3).with { $0.links = [0: .numbered(0x61), 1: .numbered(0x62)] },
     ]
@@ -132,11 +133,13 @@ struct Trial {
         case (let association?, 5): roamWithoutLoss(index, like: association.accessPoint)
         case (let association?, 6): associate(index, like: association.accessPoint)
         case (let association?, 7):
-            world.kernel.interfaces[index]?.association?.accessPoint.frequency = association.accessPoint.frequency == 2412 ? 2462 : 2412
+            world.kernel.interfaces[index]?.association?.accessPoint.frequency =
+                association.accessPoint.frequency == 2412 ? 2462 : 2412
             if association.accessPoint.links.isEmpty {
                 send(.channelSwitched(to: association.accessPoint.frequency == 2412 ? 2462 : 2412, on: index))
             }
-        case (_?, 8): send(.deauthenticate(Trial.honest[0], command: 70, on: index), .station(.numbered(0x99), on: index))
+        case (_?, 8):
+            send(.deauthenticate(Trial.honest[0], command: 70, on: index), .station(.numbered(0x99), on: index))
         case (_, 9): if random.once(in: 3) { setDown(index) }
         case (_, 10): random.once(in: 3) ? disappear(index) : rename(index)
         case (_, 11): if random.once(in: 3) { appear() }
@@ -311,7 +314,9 @@ struct Trial {
             guard let index = change.interface?.index else { continue }
             if let complaint = checkers[index, default: Checker()].take(change.kind) { complaints.append(complaint) }
         }
-        if world.questionCount > 200 + 40 * events { complaints.append("\(world.questionCount) questions, \(events) events") }
+        if world.questionCount > 200 + 40 * events {
+            complaints.append("\(world.questionCount) questions, \(events) events")
+        }
     }
 
     /// Everything is read and answered, and all time runs out: what is known is what is true.
@@ -329,7 +334,8 @@ struct Trial {
             let state = world.environment.interfaces[index]?.wifi
             let truth = interface.association.flatMap { interface.isUp && $0.isAuthorized ? $0.accessPoint : nil }
             if state?.network?.bssid != truth?.bssid || state?.network?.ssid?.octets != truth?.ssid {
-                complaints.append("\(index) is \(truth.map { "\($0.bssid)" } ?? "on nothing"), known is \(String(describing: state))")
+                complaints.append(
+                    "\(index) is \(truth.map { "\($0.bssid)" } ?? "on nothing"), known is \(String(describing: state))")
             }
             if case .unknown = state { complaints.append("\(index) stays unknown") }
         }

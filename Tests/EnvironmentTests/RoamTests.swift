@@ -226,6 +226,17 @@ import WiFi
         #expect(world.told() == ["roamed Home 01>01"])
     }
 
+    @Test func refusalsInTheWindowAreToldOnceTheNetworkIsLeft() {
+        world.disconnect(reason: 1)
+        world.pass(0.3)
+        let time = world.now
+        world.hear(.authenticate(upstairs, status: 1, algorithm: 3))
+        world.pass(1)
+        let changes = world.toldEverything().filter { $0.line != nil }
+        #expect(changes.map(\.line) == ["left Home reason 1", "associating -", "failed - status 1"])
+        #expect(changes.last?.time == time)
+    }
+
     /// Moved by the firmware, and thrown out before the handshake was over.
     @Test func lossDuringAFirmwareRoam() {
         world.kernel.interfaces[3]?.association = .init(accessPoint: upstairs)

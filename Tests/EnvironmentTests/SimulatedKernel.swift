@@ -71,6 +71,21 @@ struct SimulatedKernel {
         }
     }
 
+    /// The messages of an answer, for those who record it.
+    func signals(for query: Query) -> [Signal] {
+        let indexes = interfaces.keys.sorted()
+        return switch query {
+        case .association(let index, _): association(of: index)
+        case .accessPoint(let index, _): interfaces[index]?.scan ?? []
+        case .radio: []
+        case .path: [path].compactMap { $0 }
+        case .neighbour: [neighbour].compactMap { $0 }
+        case .inventory:
+            (indexes.map { link($0) } + route + [path, neighbour] + indexes.map { interface($0) }).compactMap { $0 }
+                + indexes.flatMap { association(of: $0) }
+        }
+    }
+
     var inventory: Inventory {
         let names = interfaces.sorted { $0.key < $1.key }
         return AnswerAssembly.inventory(

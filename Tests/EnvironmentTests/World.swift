@@ -14,6 +14,10 @@ final class World {
     /// Whether the kernel fails to answer what it is asked of associations.
     var isSilent = false
 
+    /// What a recorder at this machine writes, if there is one.
+    private(set) var recording: [UInt8] = []
+    private let isRecording: Bool
+
     private(set) var now = Timestamp(wall: 1_796_000_000_000_000, boottime: 1_000_000_000)
     private(set) var questions: [Query] = []
     private(set) var questionCount = 0
@@ -21,9 +25,12 @@ final class World {
     private var reducer = EnvironmentReducer()
     private var decoder = ObservationDecoder()
 
-    init(_ kernel: SimulatedKernel = SimulatedKernel()) {
+    init(_ kernel: SimulatedKernel = SimulatedKernel(), isRecording: Bool = false) {
         self.kernel = kernel
+        self.isRecording = isRecording
         decoder.family = Wire.family
+        recording = Recording.head(at: now)
+        record(.answer(.inventory(.overrun), kernel.signals(for: .inventory(.overrun))))
         observe(.inventory(kernel.inventory, nil))
     }
 
@@ -39,9 +46,26 @@ final class World {
     }
 
     func hear(_ signal: Signal) {
-        for (observation, _) in decoder.decode(signal.bytes[...], from: signal.bus == 0 ? .route : .generic) {
-            if let observation { observe(observation) }
+        for (observation, message) in decoder.decode(signal.bytes[...], from: signal.bus == 0 ? .route : .generic) {
+            guard let observation else { continue }
+            record(.message(bus: signal.bus, message))
+            observe(observation)
         }
+    }
+
+    func overrun() {
+        record(.message(bus: 0, NetlinkMessage(type: 4, payload: [])))
+        observe(.lost(.overrun))
+    }
+
+    func learn(_ facts: DeviceFacts, of index: Int32) {
+        record(.device(index: index, facts))
+        observe(.device(index: index, facts))
+    }
+
+    private func record(_ fact: @autoclosure () -> Recording.Fact) {
+        guard isRecording else { return }
+        recording += Recording.records(of: fact(), at: now)
     }
 
     func observe(_ observation: Observation) {
@@ -64,9 +88,20 @@ final class World {
 
     func ask(_ question: Query) -> Observation {
         switch question {
+<<<<<<< HEAD
         case .association where isSilent, .station where isSilent, .radio where isSilent: .answer(.failed(question))
         default: kernel.answer(question)
+=======
+        case .association where isSilent, .radio where isSilent:
+            record(.failure(question))
+            return .answer(.failed(question))
+        case .radio(let index, _):
+            record(
+                .answer(question, [], isRadioBlocked: kernel.interfaces[index]?.isBlocked ?? false))
+        default: record(.answer(question, kernel.signals(for: question)))
+>>>>>>> tests
         }
+        return kernel.answer(question)
     }
 
     /// Takes a question out, to be answered at another time.
@@ -96,6 +131,12 @@ final class World {
     func toldEverything() -> [EnvironmentChange] {
         defer { changes = [] }
         return changes
+    }
+}
+
+extension Recording.Fact {
+    fileprivate static func answer(_ query: Query, _ signals: [Signal]) -> Recording.Fact {
+        .answer(query, signals.map { ($0.bus, $0.message) }, isRadioBlocked: false)
     }
 }
 

@@ -131,7 +131,8 @@ import Testing
             + other.section() + other.interface() + other.enhanced(other.packet([2]), stamp: 6_000_000)
             + one.section() + one.enhanced(one.packet([3]), stamp: 7) + one.interface()
             + one.enhanced(one.packet([4]), stamp: 8_000_000)
-        #expect(try read(file).map { "\($0.bytes.hexadecimal) \($0.wall)" } == ["01 5000000", "02 6000000", "04 8000000"])
+        #expect(
+            try read(file).map { "\($0.bytes.hexadecimal) \($0.wall)" } == ["01 5000000", "02 6000000", "04 8000000"])
     }
 
     @Test func otherInterfacesBesideNetlink() throws {
@@ -146,7 +147,9 @@ import Testing
     @Test func otherLinkTypes() {
         let writer = Writer()
         #expect(throws: CaptureError.wrongLinkType(1)) { try read(writer.head(linkType: 1)) }
-        #expect(throws: CaptureError.wrongLinkType(105)) { try read(writer.section() + writer.interface(linkType: 105)) }
+        #expect(throws: CaptureError.wrongLinkType(105)) {
+            try read(writer.section() + writer.interface(linkType: 105))
+        }
         // The upper bits of the classic field say something else.
         #expect(throws: Never.self) { try read(writer.head(linkType: 0x1000_00fd)) }
     }

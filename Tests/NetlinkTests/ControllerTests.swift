@@ -21,7 +21,8 @@ import Testing
     }
 
     @Test func familyThatGoes() throws {
-        #expect(try GenericNetlinkNotification(message(2, Wire.attribute(2, text: "nl80211"))) == .removed(name: "nl80211"))
+        #expect(
+            try GenericNetlinkNotification(message(2, Wire.attribute(2, text: "nl80211"))) == .removed(name: "nl80211"))
     }
 
     @Test func otherMessages() throws {

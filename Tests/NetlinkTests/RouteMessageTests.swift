@@ -168,7 +168,9 @@ import Testing
         let via = hop(6, Wire.attribute(18, octets("0a00 fe800000000000000000000000000001")))
         #expect(try route(.defaultRoute(on: nil, extra: Wire.attribute(9, via)))?.gateway?.description == "fe80::1")
         for broken in [[], [8], [7, 0, 0, 0, 5, 0, 0, 0], [9, 0, 0, 0, 5, 0, 0, 0]] as [[UInt8]] {
-            #expect(throws: MalformedMessage.self) { try route(.defaultRoute(on: nil, extra: Wire.attribute(9, broken))) }
+            #expect(throws: MalformedMessage.self) {
+                try route(.defaultRoute(on: nil, extra: Wire.attribute(9, broken)))
+            }
         }
     }
 
@@ -284,7 +286,10 @@ import Testing
         #expect(IPAddress(text)?.description == text)
     }
 
-    @Test(arguments: ["", "192.0.2", "192.0.2.256", "1.2.3.4.5", "192.0.2.1/24", " 192.0.2.1", "fe80::1%lo", ":::", "1.2.3.4\0x", "g::"])
+    @Test(arguments: [
+        "", "192.0.2", "192.0.2.256", "1.2.3.4.5", "192.0.2.1/24", " 192.0.2.1", "fe80::1%lo", ":::", "1.2.3.4\0x",
+        "g::",
+    ])
     func noInternetAddresses(text: String) {
         #expect(IPAddress(text) == nil)
     }

@@ -44,7 +44,8 @@ import Testing
     @Test func kernelsRefusal() throws {
         let requester = try NetlinkRequester(.route)
         var request = NetlinkRequest(
-            "RTM_GETLINK", type: 18, isDump: false, header: [0, 0, 0, 0] + Wire.number(Int32.max) + Wire.number(UInt64(0)))
+            "RTM_GETLINK", type: 18, isDump: false,
+            header: [0, 0, 0, 0] + Wire.number(Int32.max) + Wire.number(UInt64(0)))
         request.append(29, UInt32(8))
         #expect {
             try requester.answer(to: request)

@@ -30,7 +30,8 @@ extension Signal {
     }
 
     /// What wpa_supplicant makes at its start: no index, no name.
-    public static let peerToPeerDevice = wireless(7, radio, Wire.attribute(5, UInt32(10)), Wire.attribute(153, UInt64(2)))
+    public static let peerToPeerDevice = wireless(
+        7, radio, Wire.attribute(5, UInt32(10)), Wire.attribute(153, UInt64(2)))
 
     // MARK: Associations
 
@@ -130,7 +131,9 @@ extension Signal {
         _ address: MACAddress, isAuthorized: Bool? = nil, signal: Int8? = nil, command: UInt8 = 19, on index: Int32 = 3
     ) -> Signal {
         // ASSOCIATED and AUTHENTICATED are always set, AUTHORIZED is bit 1.
-        let flags = isAuthorized.map { Wire.attribute(17, Wire.number(UInt32(0xa2)) + Wire.number(UInt32($0 ? 0xa2 : 0xa0))) }
+        let flags = isAuthorized.map {
+            Wire.attribute(17, Wire.number(UInt32(0xa2)) + Wire.number(UInt32($0 ? 0xa2 : 0xa0)))
+        }
         return wireless(
             command, self.index(index), self.address(address), Wire.attribute(46, UInt32(1)),
             Wire.attribute(21, (flags ?? []) + (signal.map { Wire.attribute(7, $0) } ?? [])))
