@@ -51,12 +51,7 @@ let package = Package(
         .target(
             name: "Agent",
             dependencies: [
-<<<<<<< HEAD
                 "Actions", "Analytics", "CPlatform", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules",
-=======
-                "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform",
-                "Rules",
->>>>>>> tests
                 "WiFi",
             ],
             swiftSettings: touchingC),

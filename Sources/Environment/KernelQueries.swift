@@ -59,7 +59,6 @@ final class KernelQueries: @unchecked Sendable {
                     .association(
                         index: index, generation: generation, AnswerAssembly.association(try association(of: index))))
             case .station(let index, let generation, let address):
-                bus = .generic
                 let station = AnswerAssembly.association(try station(address, of: index)).stations.first
                 result.observation = .answer(.station(index: index, generation: generation, station))
             case .accessPoint(let index, let bssid):

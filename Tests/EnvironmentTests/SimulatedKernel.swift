@@ -75,7 +75,7 @@ struct SimulatedKernel {
     func signals(for query: Query) -> [Signal] {
         let indexes = interfaces.keys.sorted()
         return switch query {
-        case .association(let index, _): association(of: index)
+        case .association(let index, _), .station(let index, _, _): association(of: index)
         case .accessPoint(let index, _): interfaces[index]?.scan ?? []
         case .radio: []
         case .path: [path].compactMap { $0 }

@@ -88,18 +88,13 @@ final class World {
 
     func ask(_ question: Query) -> Observation {
         switch question {
-<<<<<<< HEAD
-        case .association where isSilent, .station where isSilent, .radio where isSilent: .answer(.failed(question))
-        default: kernel.answer(question)
-=======
-        case .association where isSilent, .radio where isSilent:
+        case .association where isSilent, .station where isSilent, .radio where isSilent:
             record(.failure(question))
             return .answer(.failed(question))
         case .radio(let index, _):
             record(
                 .answer(question, [], isRadioBlocked: kernel.interfaces[index]?.isBlocked ?? false))
         default: record(.answer(question, kernel.signals(for: question)))
->>>>>>> tests
         }
         return kernel.answer(question)
     }
