@@ -25,6 +25,7 @@ let package = Package(
         // C: one target per library, none with logic.
         .systemLibrary(name: "CNetlink", pkgConfig: "libnl-3.0"),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium"),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
         .target(name: "CPlatform"),
         .target(name: "CToml", cxxSettings: [.define("TOML_HEADER_ONLY", to: "1")]),
 
@@ -34,7 +35,7 @@ let package = Package(
             name: "Netlink", dependencies: ["CNetlink", "CPlatform", "Platform"], swiftSettings: touchingC),
         .target(name: "WiFi", dependencies: ["Netlink"], swiftSettings: strict),
         .target(
-            name: "Environment", dependencies: ["Netlink", "Platform", "WiFi"], swiftSettings: strict),
+            name: "Environment", dependencies: ["CSystemd", "Netlink", "Platform", "WiFi"], swiftSettings: touchingC),
         .target(
             name: "Rules", dependencies: ["CToml", "Environment", "Netlink", "Platform", "WiFi"],
             swiftSettings: touchingC),
@@ -74,11 +75,16 @@ let package = Package(
 
         // Tests.
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["Netlink", "Platform", "WiFi"], path: "Tests/TestSupport",
+            swiftSettings: strict),
         .testTarget(
-            name: "NetlinkTests", dependencies: ["Netlink", "Platform"], swiftSettings: strict),
+            name: "NetlinkTests", dependencies: ["CNetlink", "CPlatform", "Netlink", "Platform", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "WiFiTests", dependencies: ["Netlink", "WiFi"], swiftSettings: strict),
         .testTarget(
-            name: "EnvironmentTests", dependencies: ["Environment", "Feed", "JSON", "Netlink", "Platform", "WiFi"],
+            name: "EnvironmentTests",
+            dependencies: ["CSystemd", "Environment", "Netlink", "Platform", "TestSupport", "WiFi"],
             swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["Environment", "Netlink", "Platform", "Rules", "WiFi"],

@@ -31,8 +31,8 @@ enum RecordCommand: Subcommand {
         Output.write(Recording.head(at: .now())[...], to: descriptor)
         let loop = try EventLoop()
         let watcher = EnvironmentWatcher(on: loop)
-        try watcher.start { time, fact, family in
-            Output.write(Recording.records(of: fact, at: time, family: family)[...], to: descriptor)
+        try watcher.start { time, fact in
+            Output.write(Recording.records(of: fact, at: time)[...], to: descriptor)
         }
         if Output.isTerminal {
             Output.line("recording into \(path.utf8.displayText): names of networks, but no keys; Ctrl-C ends it")

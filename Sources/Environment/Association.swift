@@ -17,41 +17,39 @@ struct Association: Sendable {
     /// Whether the kernel was asked since it began, and by the flag's own word whether the link is authorised.
     private(set) var hasAnswer = false
     private(set) var isAuthorizedByFlag: Bool?
+    /// Whether the link's state is newer than the answer. It is read before older news of nl80211's, so it may be that of
+    /// the next association.
+    var isLinkNewer = false
     /// How many answers in a row knew nothing of it.
     private var absences = 0
     /// `PORT_AUTHORIZED` named its access point.
     var isPortAuthorized = false
-    /// The firmware moved an authorised link: its operstate stays up.
-    let isRoam: Bool
 
     /// Whether the access point's own word is in: then only the handshake is still to be asked about.
     private(set) var hasOffer = false
 
     var nextPoll: Int64?
-    private var pollInterval: Int64 = 20_000
+    private var polls = Backoff()
 
     /// Waiting for a source that tells the SSID ends here: a driver without request elements on a hidden network.
     private static let ssidLimit: Int64 = 2_000_000
 
-    init(_ result: ConnectionResult, at time: Timestamp, isRoam: Bool) {
+    init(_ result: ConnectionResult, at time: Timestamp) {
         requestElements = result.requestElements.map { InformationElements($0) }
         network = WiFiNetwork(
             ssid: requestElements?.ssid.flatMap { $0.isHidden ? nil : $0 }, bssid: result.bssid,
             security: .negotiated(request: requestElements, privacy: nil), links: result.links)
         startedAt = time
-        self.isRoam = isRoam
     }
 
     /// An association that no event told of.
     init?(_ report: AssociationReport, at time: Timestamp) {
-        guard let bssid = report.stations.count == 1 ? report.stations[0].address : report.entries.first?.peer,
-            // A station that is not yet, or no longer, part of an association has no entry.
-            let entry = report.entries.first(where: { $0.peer == bssid }) ?? report.entries.first
-        else { return nil }
-        self.init(
-            ConnectionResult(
-                index: entry.index, bssid: entry.peer, status: 0, timedOut: false, requestElements: nil, links: [:]),
-            at: time, isRoam: false)
+        // A station that is not yet, or no longer, part of an association has no entry; some drivers list no stations.
+        let entry = report.entries.first { entry in
+            report.stations.isEmpty || report.stations.contains { $0.address == entry.peer }
+        }
+        guard let entry else { return nil }
+        self.init(ConnectionResult(index: entry.index, bssid: entry.peer), at: time)
         merge(report)
     }
 
@@ -63,6 +61,7 @@ struct Association: Sendable {
     /// Takes in what the kernel knows; nil where nobody can tell.
     mutating func merge(_ report: AssociationReport?) {
         hasAnswer = true
+        isLinkNewer = false
         guard let report else { return }
         if network.bssid == nil {
             network.bssid = report.stations.count == 1 ? report.stations[0].address : report.entries.first?.peer
@@ -89,11 +88,12 @@ struct Association: Sendable {
     }
 
     /// Takes in what the kernel knows of the peer alone.
-    mutating func merge(_ station: Station?) {
-        absences = station == nil ? absences + 1 : 0
-        isAuthorizedByFlag = station?.isAuthorized
-        network.signal = station?.signal ?? network.signal
-        network.associatedAt = station?.associatedAt ?? network.associatedAt
+    mutating func merge(_ station: Station) {
+        absences = 0
+        isLinkNewer = false
+        isAuthorizedByFlag = station.isAuthorized
+        network.signal = station.signal ?? network.signal
+        network.associatedAt = station.associatedAt ?? network.associatedAt
     }
 
     /// Name and security: of the request, of the entry, of the interface, in this order.
@@ -117,20 +117,21 @@ struct Association: Sendable {
     }
 
     /// Whether the link is authorised. The flag decides where it is reported; everything that speaks against it wins.
-    func isAuthorized(on link: Interface, upSince: Timestamp?, lastLoss: Timestamp?) -> Bool {
-        guard isSSIDSettled else { return false }
+    ///
+    /// - Parameter isUpDoubtful: the link's UP may be that of the association before.
+    func isAuthorized(on link: Interface, isUpDoubtful: Bool) -> Bool {
+        // An answer that knows nothing of it reports no flag either.
+        guard isSSIDSettled, absences == 0 else { return false }
         switch link.operationalState {
         case .down, .lowerLayerDown, .notPresent, .dormant, .testing: return false
         case .unknown, .up: break
         }
         if let isAuthorizedByFlag { return isAuthorizedByFlag }
         if isPortAuthorized { return true }
-        guard link.operationalState == .up else { return false }
+        guard link.operationalState == .up, !isLinkNewer else { return false }
         if network.security == .open { return true }
-        // Only where a supplicant decides does UP mean more than carrier, and it has to be the UP of this association:
-        // the kernel tells of a lost carrier up to a second late (net/core/link_watch.c).
-        guard link.isDormantByDefault, let upSince else { return false }
-        return isRoam || lastLoss.map { $0.boottime < upSince.boottime } ?? true
+        // Only where a supplicant decides does UP mean more than carrier.
+        return link.isDormantByDefault && !isUpDoubtful
     }
 
     /// Whether a missing SSID is still worth waiting for.
@@ -138,10 +139,11 @@ struct Association: Sendable {
         network.ssid == nil && time.boottime < startedAt.boottime + Association.ssidLimit
     }
 
-    /// Some drivers tell nothing when the handshake ends, so the kernel is asked again: soon, then ever less often.
-    mutating func schedulePoll(at time: Timestamp) {
-        nextPoll = time.boottime + pollInterval
-        pollInterval = min(pollInterval * 2, 5_000_000)
+    /// - Parameter limit: heeded while it lies ahead.
+    mutating func schedulePoll(after time: Timestamp, atLatest limit: Int64?) {
+        if absences > 0 { polls = Backoff() }
+        let next = polls.next(after: time)
+        nextPoll = if let limit, limit > time.boottime { min(next, limit) } else { next }
     }
 }
 

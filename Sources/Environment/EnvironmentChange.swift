@@ -93,4 +93,6 @@ public enum ResyncCause: String, Hashable, Sendable {
     /// nl80211 appeared or went, with the module that provides it.
     case familyChanged = "family_changed"
     case resume
+    /// A network manager came, went or was started anew, which may have changed links without a word.
+    case managerChanged = "manager_changed"
 }

@@ -9,7 +9,8 @@ final class EnvironmentHub: Sendable {
         var missed = 0
         /// The snapshot is taken when it is read, so that it is as fresh as can be.
         var needsSnapshot = true
-        var waiter: Continuation?
+        /// One for each task that reads the stream, mostly a single one.
+        var waiters: [Continuation] = []
     }
 
     private struct State {
@@ -36,11 +37,12 @@ final class EnvironmentHub: Sendable {
             var resumptions: [(Continuation, EnvironmentUpdate)] = []
             for identifier in state.queues.keys {
                 append(changes, to: &state.queues[identifier, default: Queue()])
-                guard let waiter = state.queues[identifier]?.waiter,
-                    let update = pop(&state.queues[identifier, default: Queue()], environment)
-                else { continue }
-                state.queues[identifier]?.waiter = nil
-                resumptions.append((waiter, update))
+                while state.queues[identifier]?.waiters.isEmpty == false,
+                    let update = pop(&state.queues[identifier, default: Queue()], environment),
+                    let waiter = state.queues[identifier]?.waiters.removeFirst()
+                {
+                    resumptions.append((waiter, update))
+                }
             }
             return resumptions
         }
@@ -53,7 +55,7 @@ final class EnvironmentHub: Sendable {
         let waiters = state.withLock { state in
             state.isFinished = true
             defer { state.queues = [:] }
-            return state.queues.values.compactMap(\.waiter)
+            return state.queues.values.flatMap(\.waiters)
         }
         for waiter in waiters { waiter.resume(returning: nil) }
     }
@@ -88,7 +90,8 @@ final class EnvironmentHub: Sendable {
     }
 
     private func cancel(_ identifier: UInt64) {
-        state.withLock { $0.queues.removeValue(forKey: identifier)?.waiter }?.resume(returning: nil)
+        let waiters = state.withLock { $0.queues.removeValue(forKey: identifier)?.waiters ?? [] }
+        for waiter in waiters { waiter.resume(returning: nil) }
     }
 
     private func next(_ identifier: UInt64) async -> EnvironmentUpdate? {
@@ -96,7 +99,7 @@ final class EnvironmentHub: Sendable {
             let ready = state.withLock { state in
                 guard state.queues[identifier] != nil else { return .some(nil) as EnvironmentUpdate?? }
                 if let update = pop(&state.queues[identifier, default: Queue()], state.environment) { return update }
-                state.queues[identifier]?.waiter = continuation
+                state.queues[identifier]?.waiters.append(continuation)
                 return nil
             }
             if let update = ready { continuation.resume(returning: update) }

@@ -36,6 +36,8 @@ public final class EnvironmentMonitor: Sendable {
 
     deinit {
         hub.finish()
+        // What the loop's thread uses has to end there.
+        loop.perform { [watcher] in watcher.stop() }
         loop.stop()
     }
 

@@ -13,7 +13,20 @@ public struct EnvironmentReducer: Sendable {
     private var links: [Int32: LinkMessage] = [:]
     private var routes: Set<RouteEntry> = []
     private var hasInventory = false
-    private var isResyncing = false
+    private var reading: Reading?
+    /// Stations whose link rtnetlink removed while nl80211 may still speak of them.
+    private var departed: Set<Int32> = []
+
+    /// Everything is being read again.
+    private struct Reading {
+        /// The interfaces that were heard of meanwhile: what is being read of them may be older than that.
+        var overtaken: Set<Int32> = []
+        /// More was lost meanwhile.
+        var isOutdated = false
+        var tries = 1
+
+        static let limit = 4
+    }
 
     public init() {}
 
@@ -25,8 +38,12 @@ public struct EnvironmentReducer: Sendable {
     public mutating func reduce(_ observation: Observation, at time: Timestamp) -> Reduction {
         var reduction = Reduction()
         switch observation {
-        case .wireless(let message): reduce(message, time, &reduction)
-        case .route(let message): reduce(message, time, &reduction)
+        case .wireless(let message):
+            if let index = message.index { reading?.overtaken.insert(index) }
+            reduce(message, time, &reduction)
+        case .route(let message):
+            if let index = message.index { reading?.overtaken.insert(index) }
+            reduce(message, time, &reduction)
         case .device(let index, let facts):
             devices[index] = facts
             guard let link = links[index] else { break }
@@ -34,10 +51,7 @@ public struct EnvironmentReducer: Sendable {
             environment.interfaces[index]?.kind = kind
         case .answer(let answer): reduce(answer, time, &reduction)
         case .inventory(let inventory, let cause): reduce(inventory, cause, time, &reduction)
-        case .lost(let cause):
-            // One reading answers for all losses before it.
-            if !isResyncing { reduction.queries.append(.inventory(cause)) }
-            isResyncing = true
+        case .lost(let cause): readEverything(cause, &reduction)
         case .dns(let configuration):
             guard configuration != environment.dns else { break }
             environment.dns = configuration
@@ -48,8 +62,7 @@ public struct EnvironmentReducer: Sendable {
         case .resumed:
             publish(.resumed, time, &reduction)
             for index in stations.keys.sorted() { turn(index, time, &reduction) { $0.resumed(&$1) } }
-            if !isResyncing { reduction.queries.append(.inventory(.resume)) }
-            isResyncing = true
+            readEverything(.resume, &reduction)
         case .deadline:
             for index in stations.keys.sorted() where stations[index]?.deadline ?? .max <= time.boottime {
                 turn(index, time, &reduction) { $0.deadlineReached(&$1) }
@@ -65,16 +78,19 @@ public struct EnvironmentReducer: Sendable {
         case .interface(let wireless): update(wireless, time, &reduction)
         case .interfaceRemoved(let index):
             end(index, .interfaceRemoved, time, &reduction)
+            departed.remove(index)
             environment.interfaces[index]?.wifi = nil
+            // Known from nl80211 alone.
+            if links[index] == nil { environment.interfaces[index] = nil }
         case .connect(let result):
             adopt(result.index, time)
             let failed = result.status != 0 || result.timedOut
             turn(result.index, time, &reduction) {
-                if failed { $0.connectionFailed(result, &$1) } else { $0.connected(result, isRoam: false, &$1) }
+                if failed { $0.connectionFailed(result, &$1) } else { $0.connected(result, &$1) }
             }
         case .roam(let result):
             adopt(result.index, time)
-            turn(result.index, time, &reduction) { $0.connected(result, isRoam: true, &$1) }
+            turn(result.index, time, &reduction) { $0.connected(result, &$1) }
         case .disconnect(let index, let reason, let byAccessPoint):
             turn(index, time, &reduction) { $0.disconnected(reason: reason, byAccessPoint: byAccessPoint, &$1) }
         case .authenticate(let result):
@@ -100,7 +116,7 @@ public struct EnvironmentReducer: Sendable {
 
     /// Events of associations concern stations only, so whoever has one is a station, whatever was missed before.
     private mutating func adopt(_ index: Int32, _ time: Timestamp) {
-        guard stations[index] == nil else { return }
+        guard stations[index] == nil, !departed.contains(index) else { return }
         stations[index] = StationTracker()
         environment.interfaces[index, default: Interface(index: index, name: "", kind: .wifi)].kind = .wifi
         environment.interfaces[index]?.wifi = .idle
@@ -108,6 +124,7 @@ public struct EnvironmentReducer: Sendable {
 
     private mutating func update(_ wireless: WirelessInterface, _ time: Timestamp, _ reduction: inout Reduction) {
         let index = wireless.index
+        guard !departed.contains(index) else { return }
         if environment.interfaces[index] == nil {
             environment.interfaces[index] = Interface(index: index, name: wireless.name ?? "", kind: .wifi)
         }
@@ -150,13 +167,30 @@ public struct EnvironmentReducer: Sendable {
         case .linkRemoved(let index): remove(index, time, &reduction)
         case .address(let address, let isRemoved): update(address, isRemoved: isRemoved, time, &reduction)
         case .route(let route, let isRemoved):
-            // The halves of the internet with which VPNs cover the default route count as well.
-            guard route.kind == 1, route.destinationLength <= 1, route.flags & 0x200 == 0 else { break }
-            let isNews = isRemoved ? routes.remove(route) != nil : routes.insert(route).inserted
-            if isNews { reduction.queries.append(.path) }
+            guard concernsInternet(route) else { break }
+            if isRemoved { routes.remove(route) } else { add(route) }
+            reduction.queries.append(.path)
+        case .rulesChanged: reduction.queries.append(.path)
         case .neighbour(let neighbour, let isRemoved):
             update(isRemoved ? nil : neighbour, time, &reduction)
         }
+    }
+
+    /// The halves of the internet with which VPNs cover the default route count as well, and routes that say no
+    /// (blackhole, unreachable, prohibit, throw).
+    private func concernsInternet(_ route: RouteEntry) -> Bool {
+        (route.kind == 1 || (6...9).contains(route.kind)) && route.destinationLength <= 1 && route.flags & 0x200 == 0
+    }
+
+    /// Of a route that is replaced the kernel says no word.
+    private mutating func add(_ route: RouteEntry) {
+        if route.family == .v4 {
+            routes = routes.filter { old in
+                old.family != .v4 || old.table != route.table || old.priority != route.priority
+                    || old.destinationLength != route.destinationLength
+            }
+        }
+        routes.insert(route)
     }
 
     private func kind(of link: LinkMessage) -> LinkKind {
@@ -168,6 +202,7 @@ public struct EnvironmentReducer: Sendable {
         _ message: LinkMessage, isInitial: Bool = false, _ time: Timestamp, _ reduction: inout Reduction
     ) {
         let index = message.index
+        departed.remove(index)
         // Some messages carry only flags: what they leave out stays.
         if var known = links[index] {
             known.flags = message.flags
@@ -191,6 +226,9 @@ public struct EnvironmentReducer: Sendable {
             reduction.changes.append(
                 EnvironmentChange(
                     time: time, interface: new.reference, kind: new.isUsable ? .linkUp : .linkDown))
+        }
+        // The routes of a link that is set down go without a word.
+        if new.isUsable != old.isUsable || new.isAdministrativelyUp != old.isAdministrativelyUp {
             reduction.queries.append(.path)
         }
         turn(index, time, &reduction) { $0.linkChanged(from: old, &$1) }
@@ -198,6 +236,7 @@ public struct EnvironmentReducer: Sendable {
     }
 
     private mutating func remove(_ index: Int32, _ time: Timestamp, _ reduction: inout Reduction) {
+        if stations[index] != nil { departed.insert(index) }
         end(index, .interfaceRemoved, time, &reduction)
         devices[index] = nil
         links[index] = nil
@@ -221,6 +260,8 @@ public struct EnvironmentReducer: Sendable {
             ? environment.interfaces[message.index]?.addresses.remove(entry) != nil
             : environment.interfaces[message.index]?.addresses.insert(entry).inserted ?? false
         guard isNews else { return }
+        // So do the routes that an address brought.
+        if isGone, environment.primaryRoute?.interfaceIndex == message.index { reduction.queries.append(.path) }
         if interface.kind != .loopback {
             reduction.changes.append(
                 EnvironmentChange(
@@ -293,6 +334,13 @@ public struct EnvironmentReducer: Sendable {
         case .path(.unreachable): setPrimaryRoute(nil, time, &reduction)
         case .path(.unknown): setPrimaryRoute(bestDefaultRoute, time, &reduction)
         case .neighbour(let neighbour): update(neighbour, time, &reduction)
+        case .failed(.association(let index, let generation)), .failed(.station(let index, let generation, _)):
+            turn(index, time, &reduction) { $0.unanswered(generation: generation, &$1) }
+        case .failed(.accessPoint(let index, let bssid)):
+            turn(index, time, &reduction) { $0.answered(nil, about: bssid, &$1) }
+        case .failed(.radio(let index, let generation)):
+            turn(index, time, &reduction) { $0.answered(isRadioBlocked: false, generation: generation, &$1) }
+        case .failed: break
         }
     }
 
@@ -306,27 +354,44 @@ public struct EnvironmentReducer: Sendable {
 
     // MARK: Everything at once
 
+    /// One reading answers for all losses before it, but not for those that come while it is made.
+    private mutating func readEverything(_ cause: ResyncCause, _ reduction: inout Reduction) {
+        if reading == nil { reduction.queries.append(.inventory(cause)) }
+        reading?.isOutdated = true
+        reading = reading ?? Reading()
+    }
+
     private mutating func reduce(
         _ inventory: Inventory, _ cause: ResyncCause?, _ time: Timestamp, _ reduction: inout Reduction
     ) {
         let isInitial = !hasInventory
-        isResyncing = false
+        let finished = reading ?? Reading()
+        let overtaken = finished.overtaken
+        let isFinal = overtaken.isEmpty && !finished.isOutdated
+        // In a flood of events it is told from time to time how far this came.
+        let isTold = isFinal || finished.tries == Reading.limit
+        reading = isFinal ? nil : Reading(tries: isTold ? 1 : finished.tries + 1)
+        if isFinal { departed = [] }
         devices.merge(inventory.devices) { $1 }
-        let present = Set(inventory.links.map(\.index))
+        let present = Set(inventory.links.map(\.index)).union(overtaken)
         for index in environment.interfaces.keys.sorted() where !present.contains(index) {
             remove(index, time, &reduction)
         }
-        for link in inventory.links { update(link, isInitial: isInitial, time, &reduction) }
-        for wireless in inventory.wireless { update(wireless, time, &reduction) }
-        for index in stations.keys.sorted() where !inventory.wireless.contains(where: { $0.index == index }) {
+        for link in inventory.links where !overtaken.contains(link.index) {
+            update(link, isInitial: isInitial, time, &reduction)
+        }
+        for wireless in inventory.wireless where !overtaken.contains(wireless.index) {
+            update(wireless, time, &reduction)
+        }
+        let wireless = Set(inventory.wireless.map(\.index)).union(overtaken)
+        for index in stations.keys.sorted() where !wireless.contains(index) {
             end(index, .interfaceRemoved, time, &reduction)
             environment.interfaces[index]?.wifi = nil
         }
-        resyncAddresses(inventory.addresses, time, &reduction)
-        routes = Set(
-            inventory.routes.filter { $0.kind == 1 && $0.destinationLength <= 1 && $0.flags & 0x200 == 0 })
-        for index in stations.keys.sorted() {
-            let report = inventory.associations[index] ?? AssociationReport()
+        resyncAddresses(inventory.addresses, except: overtaken, time, &reduction)
+        routes = Set(inventory.routes.filter { concernsInternet($0) })
+        for index in stations.keys.sorted() where !overtaken.contains(index) {
+            let report = inventory.associations[index]
             turn(index, time, &reduction, isInitial: isInitial, isResync: true) { $0.inventoried(report, &$1) }
         }
         reduce(.path(inventory.path), time, &reduction)
@@ -336,12 +401,13 @@ public struct EnvironmentReducer: Sendable {
             reduction.changes = []
             hasInventory = true
         } else if let cause {
-            publish(.resynced(cause), time, &reduction)
+            if isTold { publish(.resynced(cause), time, &reduction) }
+            if !isFinal { reduction.queries.append(.inventory(cause)) }
         }
     }
 
     private mutating func resyncAddresses(
-        _ addresses: [AddressMessage], _ time: Timestamp, _ reduction: inout Reduction
+        _ addresses: [AddressMessage], except overtaken: Set<Int32>, _ time: Timestamp, _ reduction: inout Reduction
     ) {
         var present: [Int32: Set<InterfaceAddress>] = [:]
         for message in addresses where !message.isTentative {
@@ -351,7 +417,7 @@ public struct EnvironmentReducer: Sendable {
         }
         for (index, interface) in environment.interfaces.sorted(by: { $0.key < $1.key }) {
             let new = present[index] ?? []
-            guard new != interface.addresses else { continue }
+            guard new != interface.addresses, !overtaken.contains(index) else { continue }
             environment.interfaces[index]?.addresses = new
             guard interface.kind != .loopback else { continue }
             reduction.changes.append(
@@ -362,6 +428,18 @@ public struct EnvironmentReducer: Sendable {
                         removed: interface.addresses.subtracting(new).sorted())))
         }
         updateConnectivity(time, &reduction)
+    }
+}
+
+extension RouteMessage {
+    /// The interface it tells of; routes are asked for on their own.
+    fileprivate var index: Int32? {
+        switch self {
+        case .link(let link): link.index
+        case .linkRemoved(let index): index
+        case .address(let address, _): address.index
+        case .route, .rulesChanged, .neighbour: nil
+        }
     }
 }
 

@@ -10,6 +10,7 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     private var reducer = EnvironmentReducer()
     private var observer: KernelObserver?
     private var dns: ResolverConfiguration?
+    private var bus: SystemBusObserver?
     private var timer: (timer: EventLoop.Timer, due: Int64)?
 
     /// Called with the differences that one observation made; the environment is already the new one.
@@ -29,8 +30,8 @@ public final class EnvironmentWatcher: @unchecked Sendable {
 
     /// Reads everything, and from then on follows the kernel.
     ///
-    /// - Parameter recorder: shown every fact that becomes an observation, and nl80211's identifier of this boot.
-    public func start(recorder: ((Timestamp, Recording.Fact, UInt16?) -> Void)? = nil) throws(NetlinkError) {
+    /// - Parameter recorder: shown every fact that becomes an observation.
+    public func start(recorder: ((Timestamp, Recording.Fact) -> Void)? = nil) throws(NetlinkError) {
         let observer = try KernelObserver(on: loop, replayed: replayed) { [unowned self] in observe($0, at: $1) }
         observer.tap = recorder
         self.observer = observer
@@ -38,6 +39,16 @@ public final class EnvironmentWatcher: @unchecked Sendable {
         observe(.dns(dns.current), at: .now())
         self.dns = dns
         try observer.start()
+        bus = SystemBusObserver(on: loop) { [unowned self] in observe($0, at: .now()) }
+    }
+
+    /// Follows no longer; nothing of it is called by the loop after this.
+    func stop() {
+        onChange = nil
+        observer = nil
+        dns = nil
+        if let timer { loop.cancel(timer.timer) }
+        timer = nil
     }
 
     /// The environment as the kernel tells it now; nothing is followed.

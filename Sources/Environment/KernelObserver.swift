@@ -32,8 +32,8 @@ final class KernelObserver: @unchecked Sendable {
     private var names: [Int32: String] = [:]
     private let observe: (Observation, Timestamp) -> Void
 
-    /// Shown every fact that becomes an observation, and nl80211's identifier, for recording.
-    var tap: ((Timestamp, Recording.Fact, UInt16?) -> Void)?
+    /// Shown every fact that becomes an observation, for recording.
+    var tap: ((Timestamp, Recording.Fact) -> Void)?
     var counters: ReceptionCounters { decoder.counters }
     /// Whether this kernel has Wi-Fi at all.
     var hasWireless: Bool { decoder.family != nil }
@@ -68,7 +68,7 @@ final class KernelObserver: @unchecked Sendable {
             record(.message(bus: NetlinkSocket.Bus.generic.number, message), at: .now())
         } catch .familyNotFound {}
         if let replayed { decoder.family = replayed.family }
-        for group: RouteGroup in [.link, .ipv4Address, .ipv6Address, .ipv4Route, .ipv6Route] {
+        for group: RouteGroup in [.link, .ipv4Address, .ipv6Address, .ipv4Route, .ipv6Route, .ipv4Rule, .ipv6Rule] {
             try routeSocket.join(group.rawValue)
         }
         try neighbourSocket.attach(.nothing)
@@ -95,7 +95,7 @@ final class KernelObserver: @unchecked Sendable {
     }
 
     private func record(_ fact: Recording.Fact, at time: Timestamp) {
-        tap?(time, fact, decoder.family)
+        tap?(time, fact)
     }
 
     private func subscribe(to family: GenericNetlinkFamily) throws(NetlinkError) {
@@ -109,12 +109,7 @@ final class KernelObserver: @unchecked Sendable {
         let time = Timestamp.now()
         for fact in result.facts { record(fact, at: time) }
         guard let observation = result.observation else {
-            // A reading of everything that failed is made again; the old state is marked by the error until then.
-            if result.error != nil {
-                loop.schedule(at: time.boottime + 1_000_000) { [weak self] in
-                    self?.answer(.inventory(.overrun))
-                }
-            }
+            loop.schedule(at: time.boottime + 1_000_000) { [weak self] in self?.answer(result.query) }
             return
         }
         if case .inventory(let inventory, _) = observation {
@@ -128,8 +123,11 @@ final class KernelObserver: @unchecked Sendable {
 
     /// Links first: what they say is older, and an authorised link is one that is up.
     private func readEvents() {
+        let overruns = decoder.counters.overruns
         read(&routeReader, .route)
         read(&genericReader, .generic)
+        // Now that the queues are empty: what stood in them is older than the loss, and than what will be read.
+        if decoder.counters.overruns != overruns { observe(.lost(.overrun), .now()) }
     }
 
     private func read(_ reader: inout DatagramReader, _ bus: ObservationDecoder.Bus) {
@@ -141,7 +139,6 @@ final class KernelObserver: @unchecked Sendable {
             case .overrun:
                 decoder.counters.overruns += 1
                 record(.message(bus: bus.number, NetlinkMessage(type: 4, payload: [])), at: time)  // NLMSG_OVERRUN
-                observe(.lost(.overrun), time)
             case .datagram(_, isFromKernel: false):
                 decoder.counters.foreign += 1
             case .datagram(let datagram, isFromKernel: true):
@@ -182,7 +179,7 @@ final class KernelObserver: @unchecked Sendable {
             record(.device(index: link.index, facts), at: time)
             observe(.device(index: link.index, facts), time)
         case .linkRemoved(let index): names[index] = nil
-        case .address, .route, .neighbour: break
+        case .address, .route, .rulesChanged, .neighbour: break
         }
     }
 

@@ -62,10 +62,8 @@ final class KernelQueries: @unchecked Sendable {
                         index: index, generation: generation, AnswerAssembly.association(try association(of: index))))
             case .station(let index, let generation, let address):
                 bus = .generic
-                result.observation = .answer(
-                    .station(
-                        index: index, generation: generation,
-                        AnswerAssembly.association(try station(address, of: index)).stations.first))
+                let station = AnswerAssembly.association(try station(address, of: index)).stations.first
+                result.observation = .answer(.station(index: index, generation: generation, station))
             case .accessPoint(let index, let bssid):
                 bus = .generic
                 let entry = try scanEntry(of: bssid, on: index)
@@ -84,24 +82,19 @@ final class KernelQueries: @unchecked Sendable {
             }
         } catch {
             result.error = error
-            result.observation = unanswered(query)
+            result.observation = failure(query)
+            result.facts = [.failure(query)]
+            return result
         }
         result.facts.append(.answer(query, messages, bus: bus.number, isRadioBlocked: isRadioBlocked))
         return result
     }
 
-    /// What to say where the kernel does not answer: nothing is known, so nothing is gained by it.
-    private func unanswered(_ query: Query) -> Observation? {
+    /// Nil where the question has to be asked again by whoever asked it.
+    private func failure(_ query: Query) -> Observation? {
         switch query {
-        case .association(let index, let generation):
-            .answer(.association(index: index, generation: generation, AssociationReport()))
-        case .station(let index, let generation, _): .answer(.station(index: index, generation: generation, nil))
-        case .accessPoint(let index, let bssid): .answer(.accessPoint(index: index, bssid: bssid, nil))
-        case .radio(let index, let generation):
-            .answer(.radio(index: index, generation: generation, isBlocked: false))
-        case .path: .answer(.path(.unreachable))
-        case .neighbour: nil
-        case .inventory: nil
+        case .association, .station, .accessPoint, .radio: .answer(.failed(query))
+        case .path, .neighbour, .inventory: nil
         }
     }
 
@@ -130,13 +123,38 @@ final class KernelQueries: @unchecked Sendable {
 
     private func association(of index: Int32) throws(NetlinkError) -> [NL80211Message] {
         guard let family else { return [] }
-        // The interface may go between two of these: then its removal is on its way.
-        let interface = (try? answers(to: .wirelessInterface(index, family))) ?? []
-        let stations = try answers(to: .stations(of: index, family))
-        return try interface + stations
-            + answers(to: .scanEntries(of: index, family)) { message in
+        let kept = messages.count
+        do throws(NetlinkError) {
+            let interface = try answers(to: .wirelessInterface(index, family))
+            let entries = try answers(to: .scanEntries(of: index, family)) { message in
                 if case .scanEntry(let entry) = message { entry.isAssociated } else { false }
             }
+            return try interface + entries + stations(of: index, entries, family)
+        } catch {
+            // Half an answer is none.
+            messages.removeSubrange(kept...)
+            // ENODEV: the interface went, and its removal is on its way.
+            guard case .refused(_, 19, _) = error else { throw error }
+            return []
+        }
+    }
+
+    private func stations(
+        of index: Int32, _ entries: [NL80211Message], _ family: GenericNetlinkFamily
+    ) throws(NetlinkError) -> [NL80211Message] {
+        do {
+            return try answers(to: .stations(of: index, family))
+        } catch .refused(_, 95, _) {
+            // EOPNOTSUPP: the driver has no list, but may know the access point.
+            for case .scanEntry(let entry) in entries {
+                do {
+                    return try answers(to: .station(entry.peer, of: index, family))
+                } catch .refused {
+                    continue
+                }
+            }
+            return []
+        }
     }
 
     private func station(_ address: MACAddress, of index: Int32) throws(NetlinkError) -> [NL80211Message] {
@@ -159,7 +177,9 @@ final class KernelQueries: @unchecked Sendable {
 
     // MARK: rtnetlink
 
-    private func routeAnswers(to request: NetlinkRequest) throws(NetlinkError) -> [RouteMessage] {
+    private func routeAnswers(
+        to request: NetlinkRequest, where isKept: (RouteMessage) -> Bool = { _ in true }
+    ) throws(NetlinkError) -> [RouteMessage] {
         let requester: NetlinkRequester
         if let route {
             requester = route
@@ -167,9 +187,13 @@ final class KernelQueries: @unchecked Sendable {
             requester = try NetlinkRequester(.route)
             route = requester
         }
-        let answer = try requester.answer(to: request)
-        messages += answer
-        return answer.compactMap { try? RouteMessage($0) }
+        var kept: [RouteMessage] = []
+        for message in try requester.answer(to: request) {
+            guard let decoded = try? RouteMessage(message), isKept(decoded) else { continue }
+            messages.append(message)
+            kept.append(decoded)
+        }
+        return kept
     }
 
     /// Addresses of networks that everybody can reach; only the way to them is asked for, nothing is sent.
@@ -201,7 +225,10 @@ final class KernelQueries: @unchecked Sendable {
     private func inventory() throws(NetlinkError) -> Inventory {
         var route = try routeAnswers(to: LinkMessage.all)
         route += try routeAnswers(to: AddressMessage.all)
-        route += try routeAnswers(to: RouteEntry.all)
+        // Those to single places say nothing of where we are.
+        route += try routeAnswers(to: RouteEntry.all) { message in
+            if case .route(let entry, false) = message { entry.destinationLength <= 1 } else { false }
+        }
         let way = try path()
         route += way
         if case .route(let best) = AnswerAssembly.path(way), let gateway = best.gateway, let index = best.interfaceIndex
@@ -212,11 +239,11 @@ final class KernelQueries: @unchecked Sendable {
         if let family {
             wireless = try answers(to: .wirelessInterfaces(family))
             for case .interface(let interface) in wireless where interface.kind.joinsNetworks {
-                wireless += try association(of: interface.index)
+                // One driver that does not answer keeps nobody from knowing the rest.
+                wireless += (try? association(of: interface.index)) ?? []
             }
         }
         var inventory = AnswerAssembly.inventory(route, wireless: wireless)
-        inventory.path = AnswerAssembly.path(way)
         for link in inventory.links {
             inventory.devices[link.index] = link.name.flatMap { SysfsDevice.facts(named: $0, index: link.index) }
         }

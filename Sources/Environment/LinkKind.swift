@@ -10,9 +10,11 @@ extension LinkKind {
         } else if let kind = link.kind {
             switch kind {
             case "wireguard", "tun", "ipip", "sit", "gre", "gretap", "ip6tnl", "ip6gre", "vti", "vti6", "xfrm", "ppp",
-                "vxlan", "geneve", "l2tp", "fou", "ovpn", "ip6gretap", "erspan":
+                "vxlan", "geneve", "l2tp", "fou", "ovpn", "ip6gretap", "erspan", "ip6erspan", "gtp":
                 self = .tunnel
-            case "wwan", "rmnet", "qmi_wwan": self = .cellular
+            case "wwan", "rmnet": self = .cellular
+            // The ports of a switch chip are sockets one can plug a cable into.
+            case "dsa": self = .ethernet
             // A bond or a VLAN is a way to use hardware that is listed for itself.
             default: self = .virtual
             }

@@ -22,7 +22,7 @@ public enum Observation: Sendable {
     case deadline
 }
 
-/// A question that the reducer cannot answer from what it knows. An edge answers it, if only with "nobody knows".
+/// A question that the reducer cannot answer from what it knows. An edge answers it, if only with `failed`.
 public enum Query: Hashable, Sendable {
     /// What the kernel knows of an interface's association. The generation comes back with the answer: what was asked
     /// about an earlier association says nothing about a later one.
@@ -48,6 +48,8 @@ public enum Answer: Sendable {
     case radio(index: Int32, generation: UInt32, isBlocked: Bool)
     case path(PathReport)
     case neighbour(Neighbour?)
+    /// The kernel did not answer this time: not even the lack of an answer says anything.
+    case failed(Query)
 }
 
 /// What the kernel knows of an interface's association, read by one after the other of `GET_INTERFACE`,
@@ -91,7 +93,7 @@ public struct Inventory: Sendable {
     public var devices: [Int32: DeviceFacts] = [:]
     public var addresses: [AddressMessage] = []
     public var routes: [RouteEntry] = []
-    /// Of every station interface.
+    /// Of every station interface that could be read.
     public var associations: [Int32: AssociationReport] = [:]
     /// All wireless interfaces, those that join no network included.
     public var wireless: [WirelessInterface] = []

@@ -10,6 +10,8 @@ public enum Recording {
         case message(bus: UInt16, NetlinkMessage)
         /// A question, and the messages that answered it.
         case answer(Query, [NetlinkMessage], bus: UInt16, isRadioBlocked: Bool)
+        /// A question that the kernel did not answer.
+        case failure(Query)
         case device(index: Int32, DeviceFacts)
     }
 
@@ -17,6 +19,7 @@ public enum Recording {
     enum Note: Hashable {
         case start
         case answer(Query, count: Int, isRadioBlocked: Bool)
+        case failure(Query)
         case device(index: Int32, DeviceFacts)
     }
 
@@ -30,26 +33,24 @@ public enum Recording {
     }
 
     /// A fact as records of the file, without key material.
-    ///
-    /// - Parameter family: nl80211's identifier, whose messages may carry keys.
-    public static func records(of fact: Fact, at time: Timestamp, family: UInt16?) -> [UInt8] {
+    public static func records(of fact: Fact, at time: Timestamp) -> [UInt8] {
         switch fact {
         case .message(let bus, let message):
-            return record(message, bus, family, at: time) ?? []
+            return record(message, bus, at: time) ?? []
         case .device(let index, let facts):
             return record(note: "\(mark) device \(index) \(facts.hasHardware ? 1 : 0) \(facts.type ?? "")", at: time)
+        case .failure(let query):
+            return record(note: "\(mark) failure \(text(of: query))", at: time)
         case .answer(let query, let messages, let bus, let isRadioBlocked):
-            let records = messages.compactMap { record($0, bus, family, at: time) }
+            let records = messages.compactMap { record($0, bus, at: time) }
             let text = "\(mark) answer \(records.count) \(isRadioBlocked ? 1 : 0) \(text(of: query))"
             return record(note: text, at: time) + records.joined()
         }
     }
 
-    private static func record(_ message: NetlinkMessage, _ bus: UInt16, _ family: UInt16?, at time: Timestamp)
-        -> [UInt8]?
-    {
+    private static func record(_ message: NetlinkMessage, _ bus: UInt16, at time: Timestamp) -> [UInt8]? {
         var message = message
-        if bus == NetlinkSocket.Bus.generic.number, message.type == family {
+        if bus == NetlinkSocket.Bus.generic.number, message.type != GenericNetlinkFamily.controller.identifier {
             // What cannot be read to its end may hold a key anywhere.
             guard let redacted = NL80211Message.redacted(message) else { return nil }
             message = redacted
@@ -88,15 +89,17 @@ public enum Recording {
             return .device(
                 index: index, DeviceFacts(type: words.count > 4 ? words[4] : nil, hasHardware: words[3] == "1"))
         case "answer":
-            guard words.count >= 5, let count = Int(words[2]), let query = query(Array(words[4...])) else { return nil }
+            guard words.count >= 5, let count = Int(words[2]), count >= 0, let query = query(Array(words[4...]))
+            else { return nil }
             return .answer(query, count: count, isRadioBlocked: words[3] == "1")
+        case "failure": return query(Array(words.dropFirst(2))).map { .failure($0) }
         default: return nil
         }
     }
 
     private static func query(_ words: [String]) -> Query? {
         let index = words.count > 1 ? Int32(words[1]) : nil
-        switch (words[0], words.count) {
+        switch (words.first, words.count) {
         case ("path", 1): return .path
         case ("inventory", 2): return ResyncCause(rawValue: words[1]).map { .inventory($0) }
         case ("association", 3):
@@ -149,13 +152,13 @@ enum AnswerAssembly {
     /// - Parameter wireless: of each station interface its own answers, told apart by their index.
     static func inventory(_ messages: [RouteMessage], wireless: [NL80211Message]) -> Inventory {
         var inventory = Inventory()
+        inventory.path = .unreachable
         for message in messages {
             switch message {
             case .link(let link): inventory.links.append(link)
             case .address(let address, false): inventory.addresses.append(address)
-            // The way to the internet comes as host routes of a look-up.
-            case .route(let route, false) where route.destinationLength > 1 && route.flags & 0x200 != 0:
-                inventory.path = .route(route)
+            // The way to the internet comes as the host route of a look-up.
+            case .route(let route, false) where route.destinationLength > 1: inventory.path = .route(route)
             case .route(let route, false): inventory.routes.append(route)
             case .neighbour(let neighbour, false): inventory.neighbour = neighbour
             default: continue
@@ -165,8 +168,8 @@ enum AnswerAssembly {
             switch message {
             case .interface(let interface) where !inventory.wireless.contains { $0.index == interface.index }:
                 inventory.wireless.append(interface)
-                if interface.kind.joinsNetworks { inventory.associations[interface.index] = AssociationReport() }
-            case .interface(let interface): inventory.associations[interface.index]?.interface = interface
+            case .interface(let interface):
+                inventory.associations[interface.index] = AssociationReport(interface: interface)
             case .station(let station): inventory.associations[station.index]?.stations.append(station)
             case .scanEntry(let entry) where entry.isAssociated:
                 inventory.associations[entry.index]?.entries.append(entry)

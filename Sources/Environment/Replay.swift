@@ -93,7 +93,7 @@ public struct Replay {
     /// An nlmon device shows a multicast once for every socket that listens.
     private mutating func isCopy(_ datagram: CapturedDatagram) -> Bool {
         guard !isRecording else { return false }
-        recent.removeAll { datagram.wall - $0.wall > 5_000 }
+        recent.removeAll { abs(datagram.wall - $0.wall) > 5_000 }
         if recent.contains(where: { $0.bus == datagram.bus && $0.bytes == datagram.bytes }) { return true }
         recent.append(datagram)
         return false
@@ -103,6 +103,7 @@ public struct Replay {
         switch note {
         case .start: []
         case .device(let index, let facts): observe(.device(index: index, facts), at: time)
+        case .failure(let query): observe(.answer(.failed(query)), at: time)
         case .answer(let query, let count, let isRadioBlocked):
             takeAnswer(query, count, isRadioBlocked).map { observe($0, at: time) } ?? []
         }

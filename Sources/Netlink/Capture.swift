@@ -108,14 +108,17 @@ public enum Capture {
                 let captured = Int(try block.word())
                 try block.skip(4)
                 guard interface < interfaces.count, interfaces[interface].isNetlink else { continue }
-                let units = interfaces[interface].unitsPerSecond
-                let wall =
-                    Int64(clamping: stamp / units) * 1_000_000 &+ Int64(clamping: stamp % units * 1_000_000 / units)
+                let wall = microseconds(stamp, unitsPerSecond: interfaces[interface].unitsPerSecond)
                 deliver(try block.take(captured), at: wall, body)
             default: continue
             }
         }
         if !hasNetlink, let otherType { throw .wrongLinkType(otherType) }
+    }
+
+    /// A stamp of a damaged file can be any number: none is later than the end of the year 9999.
+    private static func microseconds(_ stamp: UInt64, unitsPerSecond units: UInt64) -> Int64 {
+        Int64(min(stamp / units, 253_402_300_799)) * 1_000_000 + Int64(stamp % units * 1_000_000 / units)
     }
 
     private static func deliver(_ packet: ArraySlice<UInt8>, at wall: Int64, _ body: (CapturedDatagram) -> Void) {

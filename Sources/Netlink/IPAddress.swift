@@ -26,7 +26,8 @@ public struct IPAddress: Hashable, Sendable {
     public init?(_ text: String) {
         let family: Family = text.utf8.contains(UInt8(ascii: ":")) ? .v6 : .v4
         var octets = [UInt8](repeating: 0, count: family == .v4 ? 4 : 16)
-        guard unsafe inet_pton(Int32(family.rawValue), text, &octets) == 1 else { return nil }
+        // C would take a NUL for the end.
+        guard !text.utf8.contains(0), unsafe inet_pton(Int32(family.rawValue), text, &octets) == 1 else { return nil }
         self.family = family
         self.octets = octets
     }

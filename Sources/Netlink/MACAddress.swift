@@ -10,22 +10,18 @@ public struct MACAddress: Hashable, Sendable, Comparable {
 
     /// Reads `02:00:5e:10:00:00`, also with `-`, with `.` between groups of four, or without separators.
     public init?(_ text: some StringProtocol) {
+        let separator = text.first { $0 == ":" || $0 == "-" || $0 == "." }
+        let groups = separator.map { text.split(separator: $0, omittingEmptySubsequences: false) } ?? [text[...]]
+        let length = separator == nil ? 12 : separator == "." ? 4 : 2
+        guard groups.count == 12 / length else { return nil }
         var value: UInt64 = 0
-        var digits = 0
-        var endsInSeparator = false
-        for character in text {
-            if character.isASCII, let digit = character.hexDigitValue {
-                guard digits < 12 else { return nil }
+        for group in groups {
+            guard group.count == length else { return nil }
+            for character in group {
+                guard character.isASCII, let digit = character.hexDigitValue else { return nil }
                 value = value << 4 | UInt64(digit)
-                digits += 1
-                endsInSeparator = false
-            } else {
-                let group = character == ":" || character == "-" ? 2 : character == "." ? 4 : 0
-                guard group > 0, digits > 0, digits % group == 0, !endsInSeparator else { return nil }
-                endsInSeparator = true
             }
         }
-        guard digits == 12, !endsInSeparator else { return nil }
         rawValue = value
     }
 

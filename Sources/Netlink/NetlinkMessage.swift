@@ -91,14 +91,14 @@ extension NetlinkMessage {
         guard type == NetlinkMessage.error, let code = payload.hostInteger(at: 0, as: Int32.self) else { return nil }
         // NLM_F_ACK_TLVS; with NLM_F_CAPPED only the header of the request is sent back.
         guard flags & 0x200 != 0, let requestLength = payload.hostInteger(at: 4, as: UInt32.self) else {
-            return (-code, nil)
+            return (0 &- code, nil)
         }
         let echoed = flags & 0x100 != 0 ? NetlinkMessage.headerLength : (Int(requestLength) + 3) & ~3
         var text: String?
         try? Attributes(payload.dropFirst(4 + echoed)).forEach { attribute in
             if attribute.type == 1 { text = attribute.text }
         }
-        return (-code, text)
+        return (0 &- code, text)
     }
 }
 

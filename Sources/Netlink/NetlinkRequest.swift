@@ -92,7 +92,7 @@ public final class NetlinkRequester {
                     case NetlinkMessage.done:
                         let code = message.payload.hostInteger(at: 0, as: Int32.self) ?? 0
                         guard code >= 0 else {
-                            throw .refused(operation: request.operation, code: -code, explanation: nil)
+                            throw .refused(operation: request.operation, code: 0 &- code, explanation: nil)
                         }
                         return isConsistent ? collected : nil
                     case NetlinkMessage.error:

@@ -5,6 +5,8 @@ public enum RouteMessage: Hashable, Sendable {
     case address(AddressMessage, isRemoved: Bool)
     case route(RouteEntry, isRemoved: Bool)
     case neighbour(Neighbour, isRemoved: Bool)
+    /// `RTM_NEWRULE`, `RTM_DELRULE`: which table routes which packet; what it says is the kernel's to know.
+    case rulesChanged
 
     public init?(_ message: NetlinkMessage) throws(MalformedMessage) {
         switch message.type {
@@ -15,6 +17,7 @@ public enum RouteMessage: Hashable, Sendable {
             self = message.type == 16 ? .link(link) : .linkRemoved(index: link.index)
         case 20, 21: self = .address(try AddressMessage(message.payload), isRemoved: message.type == 21)
         case 24, 25: self = .route(try RouteEntry(message.payload), isRemoved: message.type == 25)
+        case 32, 33: self = .rulesChanged
         case 28, 29: self = .neighbour(try Neighbour(message.payload), isRemoved: message.type == 29)
         default: return nil
         }
@@ -175,11 +178,14 @@ public struct RouteEntry: Hashable, Sendable {
                 interfaceIndex = attribute.payload.hostInteger(at: 4, as: Int32.self)
                 try Attributes(attribute.payload.prefix(Int(length)).dropFirst(8)).forEach {
                     member throws(MalformedMessage) in
-                    if member.type == 5 { gateway = try member.ipAddress() }
+                    switch member.type {
+                    case 5: gateway = try member.ipAddress()
+                    case 18: gateway = member.via
+                    default: break
+                    }
                 }
             case 15: table = try attribute.integer()
-            case 18:  // RTA_VIA: a gateway of the other family.
-                gateway = IPAddress(octets: attribute.payload.dropFirst(2))
+            case 18: gateway = attribute.via
             default: break
             }
         }
@@ -205,6 +211,11 @@ public struct RouteEntry: Hashable, Sendable {
         request.append(1, octets: destination.octets)
         return request
     }
+}
+
+extension Attribute {
+    /// `RTA_VIA`: a gateway of the other family, after two octets that name the family.
+    fileprivate var via: IPAddress? { IPAddress(octets: payload.dropFirst(2)) }
 }
 
 /// `RTM_NEWNEIGH`: who answers to an address on a link.
@@ -254,6 +265,8 @@ public enum RouteGroup: UInt32, Sendable {
     case neighbour = 3
     case ipv4Address = 5
     case ipv4Route = 7
+    case ipv4Rule = 8
     case ipv6Address = 9
     case ipv6Route = 11
+    case ipv6Rule = 19
 }

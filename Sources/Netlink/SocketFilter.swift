@@ -3,7 +3,7 @@ internal import Platform
 
 /// A classic BPF program that decides in the kernel which datagrams wake us, bpf(4) in the form of SO_ATTACH_FILTER.
 public struct SocketFilter: Sendable {
-    private var program: [sock_filter] = []
+    private(set) var program: [sock_filter] = []
 
     /// Lets `RTM_NEWNEIGH` and `RTM_DELNEIGH` of one address on one interface pass and nothing else.
     ///

@@ -29,6 +29,21 @@ public enum NL80211Message: Hashable, Sendable {
     case radioChanged
     /// Known and of no use here, or not known.
     case other(command: UInt8)
+
+    /// The interface it tells of.
+    public var index: Int32? {
+        switch self {
+        case .interface(let interface): interface.index
+        case .connect(let result), .roam(let result): result.index
+        case .authenticate(let result), .associate(let result): result.index
+        case .station(let station): station.index
+        case .scanEntry(let entry): entry.index
+        case .interfaceRemoved(let index), .linksChanged(let index): index
+        case .disconnect(let index, _, _), .stationRemoved(let index, _), .portAuthorized(let index, _): index
+        case .channelSwitched(let index, _, _): index
+        case .radioChanged, .other: nil
+        }
+    }
 }
 
 /// An interface as cfg80211 sees it.

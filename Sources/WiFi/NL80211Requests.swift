@@ -15,9 +15,10 @@ extension NetlinkRequest {
         about(index, NetlinkRequest("NL80211_CMD_GET_STATION", family: family, command: 17, isDump: true))
     }
 
-    /// One peer: a single message, where lists take many. `ENOENT` where there is no such peer.
-    public static func station(_ address: MACAddress, of index: Int32, _ family: GenericNetlinkFamily) -> NetlinkRequest
-    {
+    /// One peer, for drivers that cannot list them.
+    public static func station(
+        _ address: MACAddress, of index: Int32, _ family: GenericNetlinkFamily
+    ) -> NetlinkRequest {
         var request = about(
             index, NetlinkRequest("NL80211_CMD_GET_STATION", family: family, command: 17, isDump: false))
         request.append(6, octets: address.octets)

@@ -1,0 +1,126 @@
+"""`python3 -m unittest discover Tests/Lab`: the judge must see what is wrong, and nothing else."""
+
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from vicinity_lab import expect, scenario  # noqa: E402
+
+
+def line(kind: str, **more) -> dict:
+    return {"type": f"wifi.{kind}", "ifindex": 3, "seq": None, **more}
+
+
+def feed(*kinds: str) -> list[dict]:
+    snapshot = {"type": "environment.snapshot", "seq": None}
+    return [snapshot, *({**line(kind), "seq": number} for number, kind in enumerate(kinds, 1))]
+
+
+class Sequences(unittest.TestCase):
+    pair = {"repeat": "+", "events": [{"type": "wifi.associating"}, {"type": "wifi.join_failed"}]}
+
+    def matches(self, kinds: list[str], items: list[dict]) -> bool:
+        return expect.matches([line(kind) for kind in kinds], items)
+
+    def test_is_exact(self):
+        items = [{"type": "wifi.associating"}, {"type": "wifi.joined"}]
+        self.assertTrue(self.matches(["associating", "joined"], items))
+        self.assertFalse(self.matches(["associating"], items))
+        self.assertFalse(self.matches(["associating", "joined", "left"], items))
+        self.assertFalse(self.matches(["joined", "associating"], items))
+
+    def test_groups_repeat_as_a_whole(self):
+        self.assertTrue(self.matches(["associating", "join_failed"] * 3, [self.pair]))
+        self.assertFalse(self.matches([], [self.pair]))
+        self.assertFalse(self.matches(["associating", "join_failed", "associating"], [self.pair]))
+
+    def test_repetition_gives_back_what_a_later_item_needs(self):
+        items = [{"type": "wifi.left", "repeat": "*"}, {"type": "wifi.left"}]
+        self.assertTrue(self.matches(["left"], items))
+        self.assertTrue(self.matches(["left"] * 3, items))
+        self.assertFalse(self.matches([], items))
+
+    def test_one_of(self):
+        items = [{"one_of": [[{"type": "wifi.roamed"}], [{"type": "wifi.left"}, {"type": "wifi.joined"}]]}]
+        self.assertTrue(self.matches(["roamed"], items))
+        self.assertTrue(self.matches(["left", "joined"], items))
+        self.assertFalse(self.matches(["left"], items))
+        self.assertFalse(self.matches(["roamed", "left", "joined"], items))
+
+    def test_fields(self):
+        value = {"type": "wifi.left", "cause": {"reason": 4, "note": None}}
+        self.assertTrue(expect.agrees(value, {"cause.reason": 4}))
+        self.assertTrue(expect.agrees(value, {"cause.reason": "*", "cause.note": "-", "cause.none": "-"}))
+        self.assertFalse(expect.agrees(value, {"cause.reason": 3}))
+        self.assertFalse(expect.agrees(value, {"cause.note": "*"}))
+        self.assertFalse(expect.agrees(value, {"cause.reason": "-"}))
+
+    def test_contains_looks_in_order(self):
+        lines = [line("associating"), line("joined")]
+        self.assertIsNone(expect.contains(lines, [{"type": "wifi.associating"}, {"type": "wifi.joined"}]))
+        self.assertIsNotNone(expect.contains(lines, [{"type": "wifi.joined"}, {"type": "wifi.associating"}]))
+
+
+class Invariants(unittest.TestCase):
+    def assert_wrong(self, lines: list[dict], words: str):
+        self.assertTrue(any(words in problem for problem in expect.invariants(lines)), expect.invariants(lines))
+
+    def test_a_good_feed(self):
+        self.assertEqual(expect.invariants(feed("associating", "joined", "roamed", "left", "associating",
+                                                "join_failed")), [])
+
+    def test_alternation(self):
+        self.assert_wrong(feed("associating", "joined", "associating", "joined"), "joined twice")
+        self.assert_wrong(feed("associating", "joined", "left", "left"), "while not joined")
+        self.assert_wrong(feed("left"), "while not joined")
+        self.assert_wrong(feed("roamed"), "while not joined")
+        self.assert_wrong(feed("join_failed"), "without associating")
+
+    def test_joined_in_the_snapshot(self):
+        lines = feed("left")
+        lines[0]["interfaces"] = [{"ifindex": 3, "wifi": {"state": "joined", "ssid_hex": "61"}}]
+        self.assertEqual(expect.invariants(lines), [])
+
+    def test_only_associating_in_the_snapshot(self):
+        lines = feed("left")
+        lines[0]["interfaces"] = [{"ifindex": 3, "wifi": {"state": "associating", "ssid_hex": "61"}}]
+        self.assert_wrong(lines, "while not joined")
+
+    def test_numbers_have_no_holes(self):
+        lines = feed("associating", "joined")
+        lines[2]["seq"] = 3
+        self.assert_wrong(lines, "seq goes from 1 to 3")
+
+    def test_the_first_line_is_the_snapshot(self):
+        self.assert_wrong(feed("associating")[1:], "not environment.snapshot")
+        self.assert_wrong([], "empty")
+
+    def test_lines(self):
+        for text, words in (("caf\u00e9", "ASCII"), ("{", "not JSON"), ('"' + "a" * 8192 + '"', "8195 octets")):
+            self.assertTrue(any(words in problem for problem in expect.parse([text])[1]), words)
+        self.assertEqual(expect.parse(['{"seq": 1}']), ([{"seq": 1}], []))
+
+
+class Air(unittest.TestCase):
+    def test_in_order(self):
+        lines = ["connected to a", "disconnected", "connected to b"]
+        self.assertEqual(expect.judge_air(["connected to a", "connected to b"], lines), [])
+        self.assertNotEqual(expect.judge_air(["connected to b", "connected to a"], lines), [])
+
+
+class Files(unittest.TestCase):
+    def test_every_scenario_can_be_read(self):
+        names = [one.name for one in scenario.load_all()]
+        self.assertGreaterEqual(len(names), 24)
+        self.assertEqual(len([one for one in scenario.load_all() if one.core]), 6)
+
+    def test_a_scenario_that_proves_nothing_is_refused(self):
+        for one in scenario.load_all():
+            self.assertTrue(one.air, f"{one.name}: nothing says that it happened")
+            self.assertTrue(one.expect, f"{one.name}: nothing is expected")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,205 @@
+"""The host's side: chooses scenarios, boots the guest, judges what comes back, and says so."""
+
+import argparse
+import json
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+from . import expect, scenario as scenarios
+from .boot import REPOSITORY, BootError, Guest
+
+SCHEMA = REPOSITORY / "Config/schema/event.schema.json"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="lab", description="A real 802.11 stack without a radio.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="the scenarios")
+    commands.add_parser("boot", help="boot and say how long it took")
+    commands.add_parser("shell", help="a root shell in the guest")
+    run = commands.add_parser("run", help="run scenarios")
+    run.add_argument("scenario", nargs="*", help="all when none is named")
+    run.add_argument("--manager", default="wpa_supplicant", choices=[*scenarios.MANAGERS, "all"])
+    run.add_argument("--core", action="store_true", help="only the core scenarios")
+    run.add_argument("--binary", type=Path, help="where vicinity and vicinityd are; without it only the air is judged")
+    run.add_argument("--keep-captures", type=Path, metavar="DIR", help="one nlmon capture per scenario")
+    run.add_argument("-v", "--verbose", action="store_true", help="show everything as it happens")
+    for name, description in (("bench", "print what the program costs, as JSON"), ("demo", "a day in the lab, live")):
+        command = commands.add_parser(name, help=description)
+        command.add_argument("--binary", type=Path, required=True, help="where vicinity and vicinityd are")
+        command.add_argument("-v", "--verbose", action="store_true", help="show everything as it happens")
+    arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        if getattr(arguments, "binary", None):
+            look_for_programs(arguments.binary)
+        return {"list": list_scenarios, "boot": boot, "shell": shell, "run": run_scenarios, "bench": bench,
+                "demo": demo}[arguments.command](arguments)
+    except (BootError, scenarios.ScenarioError) as error:
+        print(f"lab: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def list_scenarios(_arguments) -> int:
+    for scenario in scenarios.load_all():
+        managers = "" if scenario.managers == ["wpa_supplicant"] else f" [{', '.join(scenario.managers)}]"
+        print(f"{scenario.name:22} {scenario.title}{managers}")
+    return 0
+
+
+def look_for_programs(directory: Path) -> None:
+    for name in ("vicinity", "vicinityd"):
+        if not (directory / name).exists():
+            raise scenarios.ScenarioError(f"no {name} in {directory}")
+
+
+def boot(_arguments) -> int:
+    started = time.monotonic()
+    with Guest({"do": "nothing"}, 30) as guest:
+        for _ in messages(guest, False):
+            pass
+    print(f"lab: booted and ended in {time.monotonic() - started:.1f} s")
+    return 0
+
+
+def shell(_arguments) -> int:
+    with Guest({"do": "nothing"}, 0) as guest:
+        return guest.shell()
+
+
+def messages(guest: Guest, verbose: bool):
+    for message in guest.messages():
+        if message["kind"] == "failed":
+            raise BootError(f"the guest's runner failed:\n{message['text']}")
+        if verbose and message["kind"] == "line":
+            print(f"{message['at']:.3f} {message['source']}: {message['text']}", file=sys.stderr, flush=True)
+        yield message
+
+
+def bench(arguments) -> int:
+    results = None
+    said: list[str] = []
+    with Guest({"do": "bench"}, 600, arguments.binary) as guest:
+        try:
+            for message in messages(guest, arguments.verbose):
+                if message["kind"] == "bench":
+                    results = message["results"]
+                elif message["kind"] == "line":
+                    said.append(f"{message['at']:.3f} {message['source']}: {message['text']}")
+        except BootError:
+            print("\n".join(said[-60:]), file=sys.stderr)
+            raise
+    print(json.dumps(results, indent=2))
+    return 0
+
+
+def demo(arguments) -> int:
+    bold, plain = ("\033[1m", "\033[0m") if sys.stdout.isatty() else ("", "")
+    print(f"{bold}A day in the lab: a real 802.11 stack without a radio, booting…{plain}", flush=True)
+    problems = ["the day did not end"]
+    with Guest({"do": "demo"}, 300, arguments.binary) as guest:
+        for message in messages(guest, arguments.verbose):
+            if message["kind"] == "line" and message["source"] == "say":
+                print(f"\n{bold}» {message['text']}{plain}", flush=True)
+            elif message["kind"] == "line" and message["source"] == "shown":
+                print(message["text"], flush=True)
+            elif message["kind"] == "line" and message["source"] == "run":
+                print(f"{bold}  the command ran: {message['text']}{plain}", flush=True)
+            elif message["kind"] == "done":
+                problems = message["problems"]
+    if problems:
+        raise BootError("\n".join(problems))
+    return 0
+
+
+def validator():
+    """Of the feed's lines, where the repository has the schema."""
+    if not SCHEMA.exists():
+        return None
+    import jsonschema
+    return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+
+
+class Verdict:
+    """What one scenario sent, and what is wrong with it."""
+
+    def __init__(self, scenario, manager: str):
+        self.scenario, self.manager = scenario, manager
+        self.lines: list[tuple[float, str, str]] = []
+        self.started = time.monotonic()
+
+    def texts(self, source: str) -> list[str]:
+        return [text for _, origin, text in self.lines if origin == source]
+
+    def judge(self, done: dict, schema) -> list[str]:
+        problems = list(done["problems"])
+        if not problems:
+            problems += expect.judge_air(self.scenario.air, self.texts("iw"))
+        for feed in done["feeds"]:
+            problems += [f"feed {feed}: {problem}" for problem in expect.judge_feed(
+                self.scenario, done["indexes"], self.texts(f"feed {feed}"), schema)]
+        if done["feeds"] and self.scenario.rules:
+            got = [text.split()[0] for text in self.texts("run")]
+            for name in sorted(self.scenario.runs.keys() | set(got)):
+                wanted = self.scenario.runs.get(name, 0)
+                if got.count(name) != wanted:
+                    problems.append(f"{name} ran {got.count(name)} times, not {wanted}")
+        return problems
+
+    def story(self) -> str:
+        start = self.lines[0][0] if self.lines else 0
+        return "\n".join(f"    {at - start:8.3f} {source}: {text}" for at, source, text in self.lines)
+
+
+def run_scenarios(arguments) -> int:
+    chosen = [scenario for scenario in scenarios.load_all(arguments.scenario) if scenario.core or not arguments.core]
+    managers = scenarios.MANAGERS if arguments.manager == "all" else [arguments.manager]
+    plan = [(scenario, manager) for manager in managers for scenario in chosen if manager in scenario.managers]
+    if not plan:
+        raise scenarios.ScenarioError("no scenario fits")
+    job = {"do": "run", "scenarios": [(scenario.name, manager) for scenario, manager in plan],
+           "captures": bool(arguments.keep_captures)}
+    schema = validator()
+    passed = failed = 0
+    started = time.monotonic()
+    by_name = {scenario.name: scenario for scenario, _ in plan}
+    with Guest(job, sum(scenario.limit for scenario, _ in plan), arguments.binary) as guest:
+        verdict = None
+        try:
+            for message in messages(guest, arguments.verbose):
+                kind = message["kind"]
+                if kind == "begin":
+                    verdict = Verdict(by_name[message["scenario"]], message["manager"])
+                elif kind == "line":
+                    verdict.lines.append((message["at"], message["source"], message["text"]))
+                elif kind == "done":
+                    problems = verdict.judge(message, schema)
+                    what = f"{verdict.scenario.name} ({verdict.manager}, {time.monotonic() - verdict.started:.1f} s)"
+                    if problems:
+                        failed += 1
+                        print(f"FAILED {what}")
+                        print("\n".join("  " + problem for problem in problems))
+                        print("  everything that was said:\n" + verdict.story(), flush=True)
+                    else:
+                        passed += 1
+                        print(f"passed {what}", flush=True)
+                    verdict = None
+            if arguments.keep_captures:
+                arguments.keep_captures.mkdir(parents=True, exist_ok=True)
+                for capture in guest.out.glob("*.pcap"):
+                    shutil.copy(capture, arguments.keep_captures)
+        except BootError:
+            if verdict:
+                print(f"FAILED {verdict.scenario.name} ({verdict.manager}), unfinished:\n{verdict.story()}")
+            print(f"{passed} passed, {len(plan) - passed} failed or not run", flush=True)
+            raise
+    if not arguments.binary:
+        print("without --binary only the air was judged, no program")
+    print(f"in {time.monotonic() - started:.0f} s")
+    print(f"{passed} passed, {failed} failed")
+    return 0 if failed == 0 else 1

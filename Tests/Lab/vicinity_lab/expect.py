@@ -1,0 +1,168 @@
+"""What the lines of a feed must be: the scenario's expectations, and what holds in every scenario."""
+
+import json
+import re
+
+
+def lookup(line: dict, path: str):
+    value = line
+    for key in path.split("."):
+        if not isinstance(value, dict) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+def agrees(line: dict, fields: dict) -> bool:
+    """Every field has the value asked for; "*" is any value but null, "-" is none."""
+    for path, wanted in fields.items():
+        found = lookup(line, path)
+        if wanted == "*" and found is not None or wanted == "-" and found is None:
+            continue
+        if found != wanted:
+            return False
+    return True
+
+
+def matches(lines: list[dict], items: list[dict]) -> bool:
+    """Whether the lines are exactly the sequence that the items describe."""
+    return len(lines) in ends(lines, 0, items)
+
+
+def ends(lines: list[dict], start: int, items: list[dict]) -> set[int]:
+    """Every place where the sequence of items may end when it begins at `start`."""
+    places = {start}
+    for item in items:
+        places = set().union(*(ends_of_item(lines, place, item) for place in places))
+    return places
+
+
+def ends_of_item(lines: list[dict], start: int, item: dict) -> set[int]:
+    branches = item.get("one_of") or ([item["events"]] if "events" in item else None)
+    repeat = item.get("repeat", "1")
+    fields = {key: value for key, value in item.items() if key != "repeat"}
+
+    def once(place: int) -> set[int]:
+        if branches is not None:
+            return set().union(*(ends(lines, place, branch) for branch in branches))
+        return {place + 1} if place < len(lines) and agrees(lines[place], fields) else set()
+
+    reached = {start} if repeat in "*?" else set()
+    frontier = {start}
+    while frontier:
+        frontier = set().union(*(once(place) for place in frontier)) - reached
+        reached |= frontier
+        if repeat not in "*+":
+            break
+    return reached
+
+
+def contains(lines: list[dict], items: list[dict]) -> dict | None:
+    """The first item that is missing when the items are looked for in order among the lines."""
+    place = 0
+    for item in items:
+        while place < len(lines) and not agrees(lines[place], item):
+            place += 1
+        if place == len(lines):
+            return item
+        place += 1
+    return None
+
+
+def wifi_of(lines: list[dict], ifindex: int) -> list[dict]:
+    return [line for line in lines if str(line.get("type", "")).startswith("wifi.") and line.get("ifindex") == ifindex]
+
+
+def satisfied(scenario, indexes: dict[str, int], lines: list[dict]) -> bool:
+    """Whether all that was expected has come (more may follow)."""
+    return contains(lines, scenario.some) is None and all(
+        matches(wifi_of(lines, indexes[station]), items) for station, items in scenario.expect.items())
+
+
+def parse(raw: list[str]) -> tuple[list[dict], list[str]]:
+    """The lines as values, and what is wrong with them as lines."""
+    lines, problems = [], []
+    for text in raw:
+        if not text.isascii() or any(ord(character) < 32 for character in text):
+            problems.append(f"not printable ASCII: {text!r}")
+        if len(text) + 1 > 8192:
+            problems.append(f"a line of {len(text) + 1} octets")
+        try:
+            lines.append(json.loads(text))
+        except ValueError:
+            problems.append(f"not JSON: {text!r}")
+    return lines, problems
+
+
+def invariants(lines: list[dict]) -> list[str]:
+    """What design and schema promise in every scenario."""
+    problems = []
+    if not lines:
+        return ["the feed is empty"]
+    if lines[0].get("type") != "environment.snapshot":
+        problems.append(f"the first line is {lines[0].get('type')}, not environment.snapshot")
+    numbers = [line["seq"] for line in lines if line.get("seq") is not None]
+    for before, after in zip(numbers, numbers[1:]):
+        if after != before + 1:
+            problems.append(f"seq goes from {before} to {after}")
+    states = {entry.get("ifindex"): lookup(entry, "wifi.state") for entry in lookup(lines[0], "interfaces") or []}
+    joined = {index: state == "joined" for index, state in states.items()}
+    associating = {index: state == "associating" for index, state in states.items()}
+    for line in lines:
+        kind, index = line.get("type"), line.get("ifindex")
+        if kind == "wifi.joined":
+            if joined.get(index):
+                problems.append(f"seq {line.get('seq')}: joined twice without leaving")
+            joined[index], associating[index] = True, False
+        elif kind in ("wifi.left", "wifi.roamed") and not joined.get(index, False):
+            problems.append(f"seq {line.get('seq')}: {kind} while not joined")
+        elif kind == "wifi.associating":
+            associating[index] = True
+        elif kind == "wifi.join_failed":
+            if not associating.get(index):
+                problems.append(f"seq {line.get('seq')}: join_failed without associating")
+            associating[index] = False
+        if kind == "wifi.left":
+            joined[index] = False
+    return problems
+
+
+def summary(line: dict) -> str:
+    shown = [str(line.get("type"))]
+    for path in ("wifi.ssid_hex", "wifi.bssid", "wifi.previous_bssid", "wifi.security", "cause"):
+        value = lookup(line, path)
+        if value is not None:
+            shown.append(json.dumps(value) if isinstance(value, dict) else str(value))
+    return " ".join(shown)
+
+
+def judge_feed(scenario, indexes: dict[str, int], raw: list[str], validator=None) -> list[str]:
+    """Everything that is wrong with one reader's feed."""
+    lines, problems = parse(raw)
+    problems += invariants(lines)
+    if validator is not None:
+        for line in lines:
+            problems += [f"seq {line.get('seq')}: schema: {error.json_path}: {error.message}"
+                         for error in validator.iter_errors(line)]
+    for station, items in scenario.expect.items():
+        got = wifi_of(lines, indexes[station])
+        if not matches(got, items):
+            problems.append("\n".join([f"{station}: expected", *(f"    {item}" for item in items),
+                                       "  but got", *(f"    {summary(line)}" for line in got)]))
+    missing = contains(lines, scenario.some)
+    if missing is not None:
+        problems.append(f"never came: {missing}")
+    problems += [f"must never appear: {summary(line)}" for line in lines if line.get("type") in scenario.never]
+    return problems
+
+
+def judge_air(patterns: list[str], lines: list[str]) -> list[str]:
+    """The scenario really happened: each pattern in this order in what `iw event` printed."""
+    place = 0
+    for pattern in patterns:
+        while place < len(lines) and not re.search(pattern, lines[place]):
+            place += 1
+        if place == len(lines):
+            return [f"the air never said: {pattern}"]
+        place += 1
+    return []

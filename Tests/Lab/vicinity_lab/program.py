@@ -1,0 +1,98 @@
+"""In the guest: the program under test, as an unprivileged user, and the commands that its rules run."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+from .scenario import Scenario
+from .watching import LAB, Log, Process, wait_for_socket, write
+
+# Rules run this: `mark NAME`. The runner reads what it says, so that a run is an event like any other.
+MARK = """#!/bin/sh
+echo "$1 event=$VICINITY_EVENT network=$VICINITY_NETWORK ssid_hex=$VICINITY_SSID_HEX uid=$(id -u)" > /run/lab/runs
+"""
+NOBODY = {"user": "nobody", "group": "nogroup", "extra_groups": []}
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"}
+
+
+class Program:
+    """`vicinity watch` straight from the kernel, and, where there are rules, the agent and a reader of its feed."""
+
+    def __init__(self, log: Log, scenario: Scenario, directory: Path, readable: bool = False):
+        self.log, self.scenario, self.directory = log, scenario, directory
+        self.readable = readable  # also what a person sees, as source `shown`
+        self.processes: list[Process] = []
+        self.agent: Process | None = None
+        self.running = False  # and not stopped by a step
+        self.feeds = ["direct"]
+        if scenario.rules:
+            self.feeds.append("agent")
+
+    def start(self) -> None:
+        self.spawn("direct", "vicinity", "watch", "--direct", "--format", "json")
+        if self.scenario.rules:
+            self.start_agent(self.scenario.rules)
+            self.spawn("agent", "vicinity", "watch", "--socket", str(LAB / "agent/run/events.sock"),
+                       "--format", "json")
+        if self.readable:
+            self.processes.append(Process(self.log, "shown", [
+                str(self.directory / "vicinity"), "watch", "--socket", str(LAB / "agent/run/events.sock"),
+                "--format", "text"], env=ENVIRONMENT, **NOBODY))
+            self.processes[-1].wait_for("")
+        for feed in self.feeds:
+            self.log.wait(f"the first line of feed {feed}", lambda feed=feed: self.log.texts(f"feed {feed}")
+                          or any(process.ended for process in self.processes), 20)
+        self.running = True
+
+    def spawn(self, feed: str, *command: str) -> None:
+        self.processes.append(Process(self.log, f"feed {feed}", [str(self.directory / command[0]), *command[1:]],
+                                      stderr=self.complaints(feed), env=ENVIRONMENT, **NOBODY))
+
+    def complaints(self, name: str):
+        return open(LAB / f"{name}.stderr", "ab")
+
+    def start_agent(self, rules: str) -> None:
+        directory = LAB / "agent"
+        write(directory / "etc/rules.d/lab.toml", rules, 0o644)
+        for name in ("run", "state"):
+            (directory / name).mkdir(exist_ok=True)
+            os.chown(directory / name, 65534, 65534)
+        for path in (directory, directory / "etc", directory / "etc/rules.d"):
+            os.chmod(path, 0o755)
+        write(LAB / "mark", MARK, 0o755)
+        if not (LAB / "runs").exists():
+            os.mkfifo(LAB / "runs")
+            os.chmod(LAB / "runs", 0o666)
+        # Open for reading and writing: there is no end of file between two runs.
+        self.processes.append(Process(self.log, "run", ["sh", "-c", "exec cat <>/run/lab/runs"]))
+        self.agent = agent = Process(self.log, "vicinityd", [
+            str(self.directory / "vicinityd"), "--config", str(directory / "etc"), "--runtime-directory",
+            str(directory / "run"), "--state-directory", str(directory / "state")], env=ENVIRONMENT, **NOBODY)
+        self.processes.append(agent)
+        wait_for_socket(directory / "run/events.sock", agent)
+
+    def lines(self, feed: str) -> list[dict]:
+        values = []
+        for text in self.log.texts(f"feed {feed}"):
+            try:
+                values.append(json.loads(text))
+            except ValueError:
+                pass
+        return values
+
+    def signal(self, number: int) -> None:
+        self.running = number == signal.SIGCONT
+        for process in self.processes:
+            process.process.send_signal(number)
+
+    def stop(self) -> list[str]:
+        """Ends all; what they complained of, and how they ended when not well."""
+        problems = []
+        for process in reversed(self.processes):
+            if not process.alive():
+                problems.append(f"{process.source} had ended with {process.process.returncode}")
+            process.stop(signal.SIGTERM)
+        return problems + [f"{path.name}: {line}" for path in LAB.glob("*.stderr")
+                           for line in path.read_text(errors="replace").splitlines()[-20:]]
+

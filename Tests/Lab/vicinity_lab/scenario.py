@@ -1,0 +1,142 @@
+"""Scenario files: what is on the air, what happens, and what the program under test must report."""
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LAB = Path(__file__).resolve().parent.parent
+DIRECTORY = LAB / "scenarios"
+MANAGERS = ("wpa_supplicant", "iwd", "networkmanager")
+SECURITY = ("open", "owe", "wpa-psk", "wpa2-psk", "wpa3-sae", "wpa2-enterprise")
+# The verbs of a step, each with the step's further keys. docs/lab.md says what they do.
+# Any step may also wait until the station is back by itself (`rejoined`), and be told to who watches (`say`).
+VERBS = {
+    "join": {"passphrase", "station", "wait"}, "attempt": {"passphrase", "station", "until"}, "leave": {"station"},
+    "roam": {"station"}, "ap_on": set(), "ap_off": set(), "ap_vanish": {"until"}, "deauth": {"times"},
+    "rfkill": {"station", "until"}, "link": {"station"}, "rename": {"station"}, "supplicant": {"station"},
+    "agent": set(), "flood": set(), "air": {"station"}, "feed": set(),
+}
+
+
+class ScenarioError(Exception):
+    """A scenario file that cannot be right."""
+
+
+@dataclass
+class AccessPoint:
+    name: str
+    index: int  # of its radio
+    ssid: bytes
+    security: str = "wpa2-psk"
+    passphrase: str | None = None
+    channel: int = 1
+    country: str | None = "FI"
+    hidden: bool = False
+    on: bool = True
+    bssid: str = ""
+
+    @property
+    def frequency(self) -> int:
+        if self.channel > 14:
+            return 5000 + 5 * self.channel
+        return 2484 if self.channel == 14 else 2407 + 5 * self.channel
+
+    def facts(self) -> dict:
+        """The feed's fields that hold of whoever is associated here."""
+        return {"wifi.ssid_hex": self.ssid.hex(), "wifi.bssid": self.bssid, "wifi.security": self.security}
+
+
+@dataclass
+class Scenario:
+    name: str
+    title: str
+    managers: list[str]
+    stations: list[str]
+    aps: dict[str, AccessPoint]
+    steps: list[dict]
+    expect: dict[str, list]  # by station
+    some: list[dict] = field(default_factory=list)
+    never: list[str] = field(default_factory=list)
+    air: list[str] = field(default_factory=list)
+    rules: str = ""
+    runs: dict[str, int] = field(default_factory=dict)
+    dhcp: bool = False
+    limit: int = 90
+    core: bool = False
+
+    @property
+    def agent_is_late(self) -> bool:
+        return any(step.get("agent") == "start" for step in self.steps)
+
+
+def octets(table: dict, where: str) -> bytes:
+    if ("ssid" in table) == ("ssid_hex" in table):
+        raise ScenarioError(f"{where}: one of ssid and ssid_hex")
+    ssid = bytes.fromhex(table.pop("ssid_hex")) if "ssid_hex" in table else table.pop("ssid").encode()
+    if len(ssid) > 32:
+        raise ScenarioError(f"{where}: an SSID has at most 32 octets")
+    return ssid
+
+
+def event(item: dict, aps: dict[str, AccessPoint], where: str) -> dict:
+    """`{ joined = "office" }` → the fields of a wifi.joined there. Groups are expanded within."""
+    if "events" in item or "one_of" in item:
+        expanded = dict(item)
+        if "events" in item:
+            expanded["events"] = [event(one, aps, where) for one in item["events"]]
+        if "one_of" in item:
+            expanded["one_of"] = [[event(one, aps, where) for one in branch] for branch in item["one_of"]]
+        return expanded
+    fields = dict(item)
+    for verb in ("associating", "joined", "left", "roamed", "join_failed", "channel_changed"):
+        if verb in fields:
+            ap = aps.get(fields.pop(verb))
+            if ap is None:
+                raise ScenarioError(f"{where}: {item}: no such access point")
+            fields = {"type": f"wifi.{verb}", **ap.facts(), **fields}
+    if "type" not in fields:
+        raise ScenarioError(f"{where}: {item}: neither a type nor one of the short forms")
+    # "@office" means the BSSID of that access point.
+    return {key: aps[value[1:]].bssid if isinstance(value, str) and value.startswith("@") else value
+            for key, value in fields.items()}
+
+
+def load(path: Path) -> Scenario:
+    with path.open("rb") as file:
+        table = tomllib.load(file)
+    name = path.stem
+    stations = table.pop("stations", ["wlan0"])
+    aps = {}
+    for position, (key, entry) in enumerate(table.pop("ap").items()):
+        index = len(stations) + position
+        ap = AccessPoint(name=key, index=index, ssid=octets(entry, f"{name}: ap.{key}"), **entry)
+        ap.bssid = ap.bssid or f"02:00:00:00:{index:02x}:00"
+        if ap.security not in SECURITY:
+            raise ScenarioError(f"{name}: ap.{key}: security is one of {', '.join(SECURITY)}")
+        aps[key] = ap
+    steps = table.pop("steps")
+    for step in steps:
+        verbs = VERBS.keys() & step.keys()
+        if len(verbs) != 1:
+            raise ScenarioError(f"{name}: {step}: one verb of {', '.join(VERBS)}")
+        unknown = step.keys() - verbs - VERBS[next(iter(verbs))] - {"rejoined", "say"}
+        if unknown:
+            raise ScenarioError(f"{name}: {step}: unknown {', '.join(unknown)}")
+    expect = table.pop("expect", {})
+    if isinstance(expect, list):
+        expect = {stations[0]: expect}
+    expect = {station: [event(item, aps, name) for item in items] for station, items in expect.items()}
+    some = [event(item, aps, name) for item in table.pop("some", [])]
+    try:
+        return Scenario(name=name, title=table.pop("title"), managers=table.pop("managers", ["wpa_supplicant"]),
+                        stations=stations, aps=aps, steps=steps, expect=expect, some=some, **table)
+    except (TypeError, KeyError) as error:
+        raise ScenarioError(f"{name}: {error}") from error
+
+
+def load_all(names: list[str] | None = None) -> list[Scenario]:
+    paths = {path.stem: path for path in sorted(DIRECTORY.glob("*.toml"))}
+    unknown = [name for name in names or [] if name not in paths]
+    if unknown:
+        raise ScenarioError(f"no scenario {', '.join(unknown)}; there are {', '.join(paths)}")
+    return [load(paths[name]) for name in names or paths]

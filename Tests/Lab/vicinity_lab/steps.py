@@ -1,0 +1,149 @@
+"""In the guest: the verbs of a scenario. Each waits for what proves that it happened."""
+
+import signal
+from pathlib import Path
+
+from . import expect
+from .netlink import GenericNetlink, drops
+from .scenario import VERBS
+from .watching import Timeout, run
+
+
+class Steps:
+    def __init__(self, log, scenario, air, watch, managers, program):
+        self.log, self.scenario, self.air, self.watch = log, scenario, air, watch
+        self.managers, self.program = managers, program
+
+    def run(self) -> None:
+        for step in self.scenario.steps:
+            self.do(step)
+
+    def do(self, step: dict) -> None:
+        self.since = self.log.mark()
+        if step.get("say"):
+            self.log.add("say", step["say"])
+        self.log.add("step", ", ".join(f"{key} {value}" for key, value in step.items()))
+        self.station = step.get("station", self.scenario.stations[0])
+        verb = next(verb for verb in VERBS if verb in step)
+        getattr(self, f"do_{verb}")(step[verb], step)
+        if "rejoined" in step:
+            self.wait_joined(self.ap(step["rejoined"]), step)
+
+    @property
+    def manager(self):
+        return self.managers[self.station]
+
+    @property
+    def interface(self) -> str:
+        return self.air.names[self.station]
+
+    def ap(self, name: str):
+        return self.scenario.aps[name]
+
+    # Stations
+
+    def do_join(self, name: str, step: dict) -> None:
+        self.manager.select(self.ap(name), step.get("passphrase"))
+        self.wait_joined(self.ap(name), step)
+        if self.scenario.dhcp:
+            self.manager.wait_for_address()
+
+    def wait_joined(self, ap, step: dict) -> None:
+        """On the air and, unless told otherwise, on the feeds too: whoever leaves at once (`wait = "air"`) may be
+        gone before anybody could ask whether it was authorised."""
+        self.watch.wait_joined(self.air.indexes[self.station], ap, self.since)
+        if step.get("wait") != "air" and self.program and self.program.running:
+            self.wait_for_feeds(f"joined at {ap.name}", lambda lines: self.is_at(ap, lines), required=False)
+
+    def is_at(self, ap, lines: list[dict]) -> bool:
+        wifi = expect.wifi_of(lines, self.air.indexes[self.station])
+        return bool(wifi) and wifi[-1]["type"] in ("wifi.joined", "wifi.roamed") and expect.lookup(
+            wifi[-1], "wifi.bssid") == ap.bssid
+
+    def wait_for_feeds(self, what: str, predicate, required: bool = True) -> None:
+        """Every reader of the program. What is not required is judged on the host, at the end."""
+        for feed in self.program.feeds:
+            try:
+                self.log.wait(f"feed {feed} to say {what}", lambda feed=feed: predicate(self.program.lines(feed)), 10)
+            except Timeout as timeout:
+                if required:
+                    raise
+                self.log.add("step", str(timeout))
+
+    def do_attempt(self, name: str, step: dict) -> None:
+        self.manager.select(self.ap(name), step.get("passphrase"))
+        self.watch.wait(step["until"], self.since, 40)
+
+    def do_roam(self, name: str, step: dict) -> None:
+        self.manager.roam(self.ap(name), self.watch)
+        self.wait_joined(self.ap(name), step)
+
+    def do_leave(self, how: str, _step: dict) -> None:
+        self.manager.leave()
+        if how == "joined":
+            self.watch.wait(rf"{self.interface} \(phy #\d+\): disconnected", self.since)
+
+    def do_rename(self, name: str, _step: dict) -> None:
+        self.air.rename(self.station, name)
+
+    def do_rfkill(self, state: str, step: dict) -> None:
+        self.air.rfkill(self.station, state == "block")
+        if "until" in step:
+            self.watch.wait(step["until"], self.since)
+
+    def do_flood(self, count: int, _step: dict) -> None:
+        """More messages than a socket holds; the log says how many the program did not get."""
+        wiphy = int((Path("/sys/class/ieee80211") / self.air.phys[self.station] / "index").read_text())
+        GenericNetlink().flood(wiphy, count)
+        for process in self.program.processes if self.program else []:
+            self.log.add("flood", f"{process.source} lost {drops(process.pid)} messages")
+
+    def do_link(self, state: str, _step: dict) -> None:
+        run("ip", "link", "set", self.interface, state)
+
+    def do_supplicant(self, what: str, _step: dict) -> None:
+        if what in ("stop", "restart"):
+            self.manager.stop()
+        if what in ("start", "restart"):
+            self.manager.start()
+
+    # Access points
+
+    def do_ap_on(self, name: str, _step: dict) -> None:
+        self.air.on(name)
+
+    def do_ap_off(self, name: str, _step: dict) -> None:
+        self.air.off(name)
+
+    def do_ap_vanish(self, name: str, step: dict) -> None:
+        self.air.vanish(name)
+        if "until" in step:
+            self.watch.wait(step["until"], self.since, 40)
+
+    def do_deauth(self, name: str, step: dict) -> None:
+        for _ in range(step.get("times", 1)):
+            self.since = self.log.mark()
+            self.air.deauthenticate(name, self.station)
+            self.watch.wait_joined(self.air.indexes[self.station], self.ap(name), self.since)
+        self.wait_joined(self.ap(name), step)
+
+    # What is seen
+
+    def do_air(self, pattern: str, _step: dict) -> None:
+        self.watch.wait(pattern, self.since)
+
+    def do_feed(self, fields: dict, _step: dict) -> None:
+        """Wait until every reader of the program has had such a line; nothing without a program."""
+        if not self.program:
+            return
+        self.wait_for_feeds(str(fields), lambda lines: any(expect.agrees(line, fields) for line in lines))
+
+    # The program under test
+
+    def do_agent(self, what: str, _step: dict) -> None:
+        if not self.program:
+            return
+        if what == "start":
+            self.program.start()
+        else:
+            self.program.signal({"stop": signal.SIGSTOP, "continue": signal.SIGCONT}[what])
