@@ -19,7 +19,7 @@ struct Association: Sendable {
     private(set) var isAuthorizedByFlag: Bool?
     /// Whether the link's state is newer than the answer. It is read before older news of nl80211's, so it may be that of
     /// the next association.
-    var isLinkNewer = false
+    private var isLinkNewer = false
     /// How many answers in a row knew nothing of it.
     private var absences = 0
     /// `PORT_AUTHORIZED` named its access point.
@@ -137,6 +137,12 @@ struct Association: Sendable {
     /// Whether a missing SSID is still worth waiting for.
     func isAwaitingSSID(at time: Timestamp) -> Bool {
         network.ssid == nil && time.boottime < startedAt.boottime + Association.ssidLimit
+    }
+
+    /// Something happens, so that asking is worth it again.
+    mutating func noteLinkChange() {
+        isLinkNewer = true
+        polls = Backoff()
     }
 
     /// - Parameter limit: heeded while it lies ahead.

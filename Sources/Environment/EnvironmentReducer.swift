@@ -152,7 +152,9 @@ public struct EnvironmentReducer: Sendable {
         isResync: Bool = false, _ body: (inout StationTracker, inout Turn) -> Void
     ) {
         guard let link = environment.interfaces[index], stations[index] != nil else { return }
-        var turn = Turn(time: time, link: link, isResync: isResync, isInitial: isInitial)
+        var turn = Turn(
+            time: time, link: link, isResync: isResync, isLinkCurrent: isResync || reading == nil,
+            isInitial: isInitial)
         body(&stations[index, default: StationTracker()], &turn)
         environment.interfaces[index]?.wifi = stations[index]?.state
         reduction.changes += turn.changes

@@ -74,7 +74,9 @@ public struct Replay {
         guard let bus = ObservationDecoder.Bus(number: datagram.bus), !isCopy(datagram) else { return [] }
         var changes: [EnvironmentChange] = []
         for (observation, message) in decoder.decode(datagram.bytes, from: bus) {
-            if message.type == 4 {  // NLMSG_OVERRUN, as a recorder notes it
+            // Of a capture nobody can read everything again.
+            if case .lost = observation, !isRecording { continue }
+            if message.type == 4, isRecording {  // NLMSG_OVERRUN, as a recorder notes it
                 changes += observe(.lost(.overrun), at: time)
             } else if let observation, isEvidence(message, bus) {
                 changes += observe(observation, at: time)

@@ -78,7 +78,8 @@ extension StationTracker {
     }
 
     private func isReady(_ association: Association, _ turn: Turn) -> Bool {
-        association.isAuthorized(on: turn.link, isUpDoubtful: turn.time.boottime < doubtfulUntil ?? 0)
+        let isUpDoubtful = !turn.isLinkCurrent || turn.time.boottime < doubtfulUntil ?? 0
+        return association.isAuthorized(on: turn.link, isUpDoubtful: isUpDoubtful)
             && !association.isAwaitingSSID(at: turn.time)
     }
 

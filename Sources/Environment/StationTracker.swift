@@ -200,7 +200,7 @@ struct StationTracker: Sendable {
         case .idle, .lost:
             if link.operationalState == .up { hint = turn.time.boottime + StationTracker.hintDelay }
         case .associating, .rejoining:
-            follow { $0.isLinkNewer = true }
+            follow { $0.noteLinkChange() }
             if !evaluate(&turn) { ask(&turn) }
         case .joined:
             // A hint: where a driver tells of no loss, the kernel's answer does.

@@ -7,6 +7,8 @@ struct Turn {
     var link: Interface
     /// Everything is being read again.
     var isResync = false
+    /// Whether no message of the link may be missing.
+    var isLinkCurrent = true
     /// Everything is being read for the first time: what is found was there before, nothing has changed.
     var isInitial = false
     var changes: [EnvironmentChange] = []

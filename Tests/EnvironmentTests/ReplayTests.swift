@@ -69,6 +69,23 @@ import WiFi
         }
     }
 
+    /// Nobody can read everything again: what is not understood is counted, and what comes after it counts.
+    @Test func captureWithARejectedMessage() throws {
+        var broken = Signal.connect(home).bytes
+        broken[0] = 17
+        let bytes = [broken, Signal.interface().bytes, Signal.connect(home).bytes, Signal.link(state: 6).bytes]
+        let records = bytes.enumerated().map { place, bytes in
+            Capture.record(
+                CapturedDatagram(wall: 1_796_041_000_000_000 + Int64(place), bus: place < 3 ? 16 : 0, bytes: bytes[...])
+            )
+        }
+        var replay = try Replay(Capture.fileHeader + records.joined())
+        var lines: [String] = []
+        while let step = replay.next() { lines += step.changes.compactMap(\.line) }
+        #expect(lines == ["associating Home", "joined Home 01 wpa2-psk"])
+        #expect(replay.counters.malformed > 0)
+    }
+
     /// A capture that ends in the middle of a packet is replayed up to there.
     @Test func cutCapture() throws {
         let file = try Fixtures.read("evil-twin-wrong-key.pcap")
