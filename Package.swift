@@ -51,8 +51,8 @@ let package = Package(
         .target(
             name: "Agent",
             dependencies: [
-                "Actions", "Analytics", "CPlatform", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules",
-                "WiFi",
+                "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform",
+                "Rules", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
@@ -70,7 +70,9 @@ let package = Package(
         // Measurements, `make bench`.
         .executableTarget(
             name: "vicinity-bench",
-            dependencies: ["Agent", "CPlatform", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "WiFi"],
+            dependencies: [
+                "Agent", "CPlatform", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "WiFi",
+            ],
             path: "Tests/Benchmarks", exclude: ["run"], swiftSettings: strict),
 
         // Tests.

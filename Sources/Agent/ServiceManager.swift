@@ -1,4 +1,4 @@
-internal import CPlatform
+internal import CSystemd
 
 /// What is told to the service manager, sd_notify(3); nothing where there is none.
 enum ServiceManager {
@@ -6,5 +6,5 @@ enum ServiceManager {
     static func status(_ status: String) { notify("STATUS=\(status)") }
     static func stopping() { notify("STOPPING=1") }
 
-    private static func notify(_ state: String) { _ = unsafe vicinity_notify(state) }
+    private static func notify(_ state: String) { _ = unsafe sd_notify(0, state) }
 }

@@ -9,8 +9,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -75,22 +73,6 @@ int vicinity_connect(int socket, const char *path) {
     struct sockaddr_un address;
     if (unix_address(&address, path) < 0) return -1;
     return connect(socket, (struct sockaddr *)&address, sizeof address);
-}
-
-int vicinity_notify(const char *state) {
-    const char *path = getenv("NOTIFY_SOCKET");
-    if (!path || !*path) return 0;
-    struct sockaddr_un address;
-    if (unix_address(&address, path) < 0) return -1;
-    socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
-    if (*path == '@') address.sun_path[0] = '\0';  // of the abstract namespace
-    int manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (manager < 0) return -1;
-    ssize_t sent = sendto(manager, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address, length);
-    int code = errno;
-    close(manager);
-    errno = code;
-    return sent < 0 ? -1 : 0;
 }
 
 int vicinity_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }

@@ -14,7 +14,9 @@ struct Latency {
 
     func run(_ report: inout Report) throws {
         var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0 else { throw SystemError("socketpair") }
+        guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0 else {
+            throw SystemError("socketpair")
+        }
         let kernel = FileDescriptor(owning: ends[0])
         let agentsEnd = FileDescriptor(owning: ends[1])
         var template = Array("/tmp/vicinity-bench.XXXXXX".utf8CString)
@@ -39,7 +41,8 @@ struct Latency {
         loop.stop()
         // Its thread may still be at work; the agent lives as long as the process.
         _ = Unmanaged.passRetained(agent)
-        report.section("Event to line: a datagram into the agent's read path, a line out of its feed (\(samples.count) events)")
+        report.section(
+            "Event to line: a datagram into the agent's read path, a line out of its feed (\(samples.count) events)")
         let times = Samples(samples)
         report.add("median", times.median, "us")
         report.add(
@@ -96,7 +99,9 @@ final class Echo {
 
     init() throws {
         var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0 else { throw SystemError("socketpair") }
+        guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0 else {
+            throw SystemError("socketpair")
+        }
         near = FileDescriptor(owning: ends[0])
         far = FileDescriptor(owning: ends[1])
         loop = try EventLoop()

@@ -44,7 +44,9 @@ struct RecordedEvents {
             // An nlmon device shows a multicast once for every socket that listens.
             guard datagram.bytes != last?.bytes, isEvent(datagram.bytes) else { continue }
             events.append(
-                Event(pause: max(datagram.wall - (last?.wall ?? datagram.wall), 0), datagram: ArraySlice(Array(datagram.bytes))))
+                Event(
+                    pause: max(datagram.wall - (last?.wall ?? datagram.wall), 0),
+                    datagram: ArraySlice(Array(datagram.bytes))))
             last = datagram
         }
     }
@@ -62,10 +64,13 @@ struct RecordedEvents {
     }
 
     private func pairs() -> [(ArraySlice<UInt8>, ArraySlice<UInt8>, ArraySlice<UInt8>)] {
-        let decoded = events.map { ($0.datagram, NetlinkMessage.split($0.datagram).messages.compactMap { try? NL80211Message($0) }) }
+        let decoded = events.map {
+            ($0.datagram, NetlinkMessage.split($0.datagram).messages.compactMap { try? NL80211Message($0) })
+        }
         var pairs: [(ArraySlice<UInt8>, ArraySlice<UInt8>, ArraySlice<UInt8>)] = []
         for (datagram, messages) in decoded {
-            guard case .connect(let result)? = messages.first, result.status == 0, let elements = result.requestElements,
+            guard case .connect(let result)? = messages.first, result.status == 0,
+                let elements = result.requestElements,
                 let ssid = InformationElements(elements).ssid, !ssid.isHidden
             else { continue }
             let end = decoded.first { if case .disconnect(result.index, _, _)? = $0.1.first { true } else { false } }

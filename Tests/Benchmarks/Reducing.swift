@@ -12,7 +12,8 @@ struct Reducing {
 
     func run(_ report: inout Report) throws {
         let count = events.events.count
-        report.section("Replay: \(count) multicasts of nl80211 from the captures, again and again (CPU time of one thread)")
+        report.section(
+            "Replay: \(count) multicasts of nl80211 from the captures, again and again (CPU time of one thread)")
         let rounds = max(400_000 / count, 1)
         _ = nanosecondsPerMessage(rounds: rounds / 4, ruleSet: nil)
         let best = (0..<5).map { _ in nanosecondsPerMessage(rounds: rounds, ruleSet: nil) }.min() ?? .infinity
@@ -38,7 +39,8 @@ struct Reducing {
             guard case .connect(let result)? = try? NL80211Message(message) else { return nil }
             return result.requestElements.flatMap { InformationElements($0).ssid?.hexadecimal }
         }.first
-        text += "[network.here]\nssid-hex = [\"\(name ?? "00")\"]\nsecurity = [\"open\", \"personal\", \"enterprise\", \"owe\", \"wep\"]\n"
+        text +=
+            "[network.here]\nssid-hex = [\"\(name ?? "00")\"]\nsecurity = [\"open\", \"personal\", \"enterprise\", \"owe\", \"wep\"]\n"
         text += "[rule.here]\non = \"here\"\nenter = [{ command = [\"/bin/true\"] }]\n"
         let result = RuleSet.load([RuleFile(path: "bench.toml", contents: Array(text.utf8))])
         guard let ruleSet = result.ruleSet else {

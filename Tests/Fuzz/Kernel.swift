@@ -67,6 +67,7 @@ struct World {
         case 7: observe(.resumed)
         case 8: observe(.dns(ResolverConfiguration.parse(Array(octets))))
         case 9: observe(.lost(.overrun))
+        case 10: if !queries.isEmpty { observe(.answer(.failed(queries.removeFirst()))) }
         default: break
         }
     }

@@ -13,7 +13,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     check((result.ruleSet == nil) == hasErrors, "refused without a reason, or taken with an error")
     let lines = text.count { $0 == 0x0a } + 1
     for diagnostic in result.diagnostics {
-        check((0...lines).contains(diagnostic.line) && diagnostic.column >= 0, "a place outside the file: \(diagnostic)")
+        check(
+            (0...lines).contains(diagnostic.line) && diagnostic.column >= 0, "a place outside the file: \(diagnostic)")
         check(
             diagnostic.description.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 && $0.value != 0x7f },
             "a control character in a message")

@@ -110,7 +110,7 @@ def seed_recording():
     notes = [
         "", " device 3 1 wlan", " answer 0 0 inventory overrun", " answer 0 1 radio 3 1", " answer 1 0 association 3 1",
         " answer 0 0 path", " answer 0 0 neighbour 3 192.0.2.1", " answer 0 0 access-point 3 02:00:00:00:00:00",
-        " answer 0 0 station 3 1 02:00:00:00:00:00",
+        " answer 0 0 station 3 1 02:00:00:00:00:00", " failure radio 3 1",
     ]
     octets = struct.pack("=IHHQII", 0xA1B2C3D4, 2, 4, 0, 262144, 253)
     for note in notes:

@@ -63,10 +63,5 @@ int vicinity_pipe(int *reading, int *writing);
 int vicinity_spawn(const char *program, char *const *arguments, char *const *variables, int input, int output,
                    int errors, int32_t *pid);
 
-/// One datagram to the service manager, by the protocol of sd_notify(3): there it says that whoever needs no more of
-/// libsystemd than this may do without, and the library brings six others and 0.9 MB of memory.
-/// 0, also where there is no manager to tell, or -1 with errno.
-int vicinity_notify(const char *state);
-
 /// prctl(PR_SET_DUMPABLE, 0) and RLIMIT_CORE 0: no core dump of this process is ever written.
 void vicinity_refuse_core_dumps(void);
