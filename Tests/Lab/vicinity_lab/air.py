@@ -192,12 +192,17 @@ class Watch:
         self.log.wait(f"the air to say: {pattern}",
                       lambda: any(re.search(pattern, text) for text in self.log.texts("iw", since)), limit)
 
-    def wait_joined(self, index: int, ap: AccessPoint, since: int, limit: float = 40) -> None:
+    def associations(self, interface: str, since: int) -> list[str]:
+        """What iw said about the interface's link."""
+        return [text for text in self.log.texts("iw", since)
+                if re.search(rf": {interface} \(phy #\d+\): (connected to|disconnected)", text)]
+
+    def wait_joined(self, interface: str, index: int, ap: AccessPoint, since: int, limit: float = 40) -> None:
         """Associated with that access point, and the interface up: the handshake is over."""
         def joined() -> bool:
-            connected = [text for text in self.log.texts("iw", since) if re.search("connected to|disconnected", text)]
+            associations = self.associations(interface, since)
             links = [text for text in self.log.texts("ip", since) if re.match(rf"{index}: .* state ", text)]
-            return bool(connected and f" connected to {ap.bssid}" in connected[-1] and links
+            return bool(associations and f" connected to {ap.bssid}" in associations[-1] and links
                         and " state UP " in links[-1])
         self.log.wait(f"the station to have joined {ap.name}", joined, limit)
 

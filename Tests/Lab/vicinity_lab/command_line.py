@@ -137,7 +137,7 @@ class Verdict:
         return [text for _, origin, text in self.lines if origin == source]
 
     def judge(self, done: dict, schema) -> list[str]:
-        problems = list(done["problems"])
+        problems = list(done["problems"]) + ([done["trouble"]] if done["trouble"] else [])
         if not problems:
             problems += expect.judge_air(self.scenario.air, self.texts("iw"))
         for feed in done["feeds"]:
@@ -165,7 +165,7 @@ def run_scenarios(arguments) -> int:
     job = {"do": "run", "scenarios": [(scenario.name, manager) for scenario, manager in plan],
            "captures": bool(arguments.keep_captures)}
     schema = validator()
-    passed = failed = 0
+    passed = failed = tries = 0
     started = time.monotonic()
     by_name = {scenario.name: scenario for scenario, _ in plan}
     with Guest(job, sum(scenario.limit for scenario, _ in plan), arguments.binary) as guest:
@@ -178,6 +178,11 @@ def run_scenarios(arguments) -> int:
                 elif kind == "line":
                     verdict.lines.append((message["at"], message["source"], message["text"]))
                 elif kind == "done":
+                    tries += 1
+                    if message["trouble"] and tries < scenarios.TRIES:
+                        print(f"again  {verdict.scenario.name} ({verdict.manager}): {message['trouble']}", flush=True)
+                        continue
+                    tries = 0
                     problems = verdict.judge(message, schema)
                     what = f"{verdict.scenario.name} ({verdict.manager}, {time.monotonic() - verdict.started:.1f} s)"
                     if problems:

@@ -15,7 +15,7 @@ from .bench import Bench
 from .managers import MANAGERS
 from .program import Program
 from .steps import Steps
-from .watching import LAB, PORTS, Log, Process, Timeout, run
+from .watching import LAB, PORTS, AirTrouble, Log, Process, Timeout, run
 
 # Autoload would find most of them, but hostapd gives up ("key addition failed") before it has.
 MODULES = ["mac80211", "ccm", "ctr", "cmac", "gcm", "ghash-generic", "aes_generic", "michael_mic", "nlmon", "dummy"]
@@ -52,10 +52,12 @@ def prepare() -> None:
 
 
 def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, captures: bool,
-                 readable: bool = False) -> None:
+                 readable: bool = False) -> bool:
+    """Whether the air did its part; if not, nothing can be said about the program."""
     log = Log(send)
     send({"kind": "begin", "scenario": scenario.name, "manager": manager})
     problems: list[str] = []
+    trouble = None
     indexes: dict[str, int] = {}
     air = watch = program = capture = None
     managers: dict = {}
@@ -88,6 +90,8 @@ def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, ca
                 log.wait("the rules' commands", lambda: len(log.texts("run")) >= wanted, 10)
             except Timeout:
                 pass
+    except AirTrouble as error:
+        trouble = str(error)
     except (Timeout, RuntimeError, OSError, ValueError, KeyError) as error:
         problems.append(f"{type(error).__name__}: {error}" + ("" if isinstance(error, Timeout) else
                                                               "\n" + traceback.format_exc()))
@@ -107,7 +111,8 @@ def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, ca
         for path in LAB.glob("*.stderr"):
             path.unlink()
     send({"kind": "done", "scenario": scenario.name, "manager": manager, "indexes": indexes, "problems": problems,
-          "feeds": program.feeds if program else []})
+          "trouble": trouble, "feeds": program.feeds if program else []})
+    return trouble is None
 
 
 def main() -> None:
@@ -119,8 +124,10 @@ def main() -> None:
         binaries = LAB / "bin" if job["binaries"] else None
         if job["do"] == "run":
             for name, manager in job["scenarios"]:
-                run_scenario(send, scenarios.load(scenarios.DIRECTORY / f"{name}.toml"), manager, binaries,
-                             job.get("captures", False))
+                for _ in range(scenarios.TRIES):
+                    if run_scenario(send, scenarios.load(scenarios.DIRECTORY / f"{name}.toml"), manager, binaries,
+                                    job.get("captures", False)):
+                        break
         elif job["do"] == "demo":
             run_scenario(send, scenarios.load(scenarios.LAB / "demo.toml"), "wpa_supplicant", binaries, False, True)
         elif job["do"] == "bench":

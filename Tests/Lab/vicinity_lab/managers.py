@@ -213,6 +213,9 @@ class NetworkManager(WithBus):
         write(Path("/etc/NetworkManager/NetworkManager.conf"),
               "[main]\nplugins=keyfile\nauth-polkit=root-only\ndns=none\nno-auto-default=*\n"
               "[keyfile]\nunmanaged-devices=except:type:wifi\n[logging]\nlevel=INFO\n")
+        # It loads only what root owns, and who unpacked the layer need not be root.
+        for plugins in Path("/usr/lib").glob("*/NetworkManager"):
+            run("chown", "--recursive", "root:root", str(plugins))
         # Without udev a writable /sys would leave every device unmanaged.
         run("mount", "-o", "remount,ro", "/sys", check=False)
         self.spawn("wpa_supplicant", "fi.w1.wpa_supplicant1", "wpa_supplicant", "-u", "-O", str(LAB / "wpa-nm"))

@@ -16,6 +16,7 @@ VERBS = {
     "rfkill": {"station", "until"}, "link": {"station"}, "rename": {"station"}, "supplicant": {"station"},
     "agent": set(), "flood": set(), "air": {"station"}, "feed": set(),
 }
+TRIES = 3  # when the air, not the program, does something else
 
 
 class ScenarioError(Exception):

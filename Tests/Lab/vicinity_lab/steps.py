@@ -6,7 +6,7 @@ from pathlib import Path
 from . import expect
 from .netlink import GenericNetlink, drops
 from .scenario import VERBS
-from .watching import Timeout, run
+from .watching import AirTrouble, Timeout, run
 
 
 class Steps:
@@ -45,13 +45,16 @@ class Steps:
     def do_join(self, name: str, step: dict) -> None:
         self.manager.select(self.ap(name), step.get("passphrase"))
         self.wait_joined(self.ap(name), step)
+        tries = [text for text in self.watch.associations(self.interface, self.since) if " connected to " in text]
+        if len(tries) > 1:
+            raise AirTrouble(f"the station needed {len(tries)} tries to join {name}")
         if self.scenario.dhcp:
             self.manager.wait_for_address()
 
     def wait_joined(self, ap, step: dict) -> None:
         """On the air and, unless told otherwise, on the feeds too: whoever leaves at once (`wait = "air"`) may be
         gone before anybody could ask whether it was authorised."""
-        self.watch.wait_joined(self.air.indexes[self.station], ap, self.since)
+        self.watch.wait_joined(self.interface, self.air.indexes[self.station], ap, self.since)
         if step.get("wait") != "air" and self.program and self.program.running:
             self.wait_for_feeds(f"joined at {ap.name}", lambda lines: self.is_at(ap, lines), required=False)
 
@@ -124,7 +127,7 @@ class Steps:
         for _ in range(step.get("times", 1)):
             self.since = self.log.mark()
             self.air.deauthenticate(name, self.station)
-            self.watch.wait_joined(self.air.indexes[self.station], self.ap(name), self.since)
+            self.watch.wait_joined(self.interface, self.air.indexes[self.station], self.ap(name), self.since)
         self.wait_joined(self.ap(name), step)
 
     # What is seen

@@ -17,6 +17,11 @@ class Timeout(Exception):
     """What a step waited for did not come."""
 
 
+class AirTrouble(Exception):
+    """The air did not do what the scenario wants, as on a machine too busy for a handshake: not the program's fault,
+    and worth another try."""
+
+
 class Log:
     def __init__(self, sink):
         self.entries: list[tuple[str, str]] = []  # (source, text)
