@@ -144,7 +144,9 @@ extension StationTracker {
     mutating func ask(_ turn: inout Turn) {
         switch phase {
         case .associating(let association), .rejoining(_, let association):
-            guard association.hasOffer, association.isSSIDSettled, let address = association.network.bssid else { break }
+            guard association.hasOffer, association.isSSIDSettled, let address = association.network.bssid else {
+                break
+            }
             turn.queries.append(.station(index: turn.index, generation: generation, address: address))
             return
         case .idle, .joined, .lost: break

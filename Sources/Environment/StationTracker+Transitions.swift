@@ -90,10 +90,11 @@ extension StationTracker {
         return next.isSSIDSettled && !next.network.security.isAtLeast(previous.network.security)
     }
 
-    /// Publishes `associating` as soon as the name is known, or no source has it.
+    /// Publishes `associating` as soon as name and protection are known, or no source has them.
     mutating func announce(_ turn: inout Turn, isFinal: Bool = false) {
         guard case .associating(var association) = phase, !association.isAnnounced else { return }
-        guard association.network.ssid != nil || isFinal || association.hasAnswer else { return }
+        let isKnown = association.network.ssid != nil && association.network.security != .unknown
+        guard isKnown || isFinal || association.hasAnswer else { return }
         association.isAnnounced = true
         phase = .associating(association)
         turn.publish(.associating(association.network), at: association.startedAt)

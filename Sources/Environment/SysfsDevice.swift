@@ -12,12 +12,14 @@ enum SysfsDevice {
         return DeviceFacts(type: type, hasHardware: !Files.names(in: "\(directory)/device").isEmpty)
     }
 
+    // Files of sysfs claim to have 4,096 octets, whatever is in them.
+
     /// Whether a kill switch blocks the radio behind the interface, by hand or by software.
     static func isRadioBlocked(named name: String) -> Bool {
         let radio = "/sys/class/net/\(name)/phy80211"
         return Files.names(in: radio).filter { $0.hasPrefix("rfkill") }.contains { entry in
             ["soft", "hard"].contains {
-                (try? Files.read("\(radio)/\(entry)/\($0)", limit: 16))?.first == UInt8(ascii: "1")
+                (try? Files.read("\(radio)/\(entry)/\($0)", limit: 4_096))?.first == UInt8(ascii: "1")
             }
         }
     }
