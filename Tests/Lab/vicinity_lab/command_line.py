@@ -68,7 +68,7 @@ def boot(_arguments) -> int:
 
 
 def shell(_arguments) -> int:
-    with Guest({"do": "nothing"}, 0) as guest:
+    with Guest({"do": "shell"}, 0) as guest:
         return guest.shell()
 
 

@@ -116,9 +116,13 @@ def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, ca
 
 
 def main() -> None:
+    job = json.loads((LAB / "job.json").read_text())
+    if job["do"] == "shell":
+        prepare()
+        run("modprobe", "mac80211_hwsim", "radios=3")
+        return
     send = Sender()
     send({"kind": "booted"})
-    job = json.loads((LAB / "job.json").read_text())
     try:
         prepare()
         binaries = LAB / "bin" if job["binaries"] else None
