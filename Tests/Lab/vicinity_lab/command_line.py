@@ -149,6 +149,8 @@ class Verdict:
                 wanted = self.scenario.runs.get(name, 0)
                 if got.count(name) != wanted:
                     problems.append(f"{name} ran {got.count(name)} times, not {wanted}")
+            problems += expect.judge_analytics(
+                self.scenario, self.texts("feed agent"), self.texts("analytics"))
         return problems
 
     def story(self) -> str:

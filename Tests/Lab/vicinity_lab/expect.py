@@ -1,5 +1,6 @@
 """What the lines of a feed must be: the scenario's expectations, and what holds in every scenario."""
 
+import hashlib
 import json
 import re
 
@@ -166,3 +167,23 @@ def judge_air(patterns: list[str], lines: list[str]) -> list[str]:
             return [f"the air never said: {pattern}"]
         place += 1
     return []
+
+
+def judge_analytics(scenario, feed: list[str], log: list[str]) -> list[str]:
+    """The log says of networks what the feed says, with a listed name as its hash, and no name or address in any form."""
+    problems = []
+    told = [(line["type"], line["network"]["name"]) for line in map(json.loads, feed)
+            if line["type"] in ("network.entered", "network.left")]
+    lines = [json.loads(line) for line in log]
+    # The agent that was started late, or killed, may have told what this reader's feed does not hold.
+    if told and [(line["type"], line["network"]) for line in lines] != told:
+        problems.append(f"analytics: expected {told}, got {log}")
+    hashes = {"sha256:" + hashlib.sha256(ap.ssid).hexdigest() for ap in scenario.aps.values()}
+    for line, text in zip(lines, log):
+        if line["network"] != "unlisted" and line.get("wifi_environment") not in hashes:
+            problems.append(f"analytics: no hash of a listed name in {text}")
+        for ap in scenario.aps.values():
+            name = ap.ssid.decode(errors="replace")
+            if name in text or ap.ssid.hex() in text or ap.bssid in text:
+                problems.append(f"analytics: a name or an address in {text}")
+    return problems

@@ -55,7 +55,7 @@ class Program:
     def start_agent(self, rules: str) -> None:
         directory = LAB / "agent"
         write(directory / "etc/rules.d/lab.toml", rules, 0o644)
-        for name in ("run", "state"):
+        for name in ("run", "state", "log"):
             (directory / name).mkdir(exist_ok=True)
             os.chown(directory / name, 65534, 65534)
         for path in (directory, directory / "etc", directory / "etc/rules.d"):
@@ -68,7 +68,8 @@ class Program:
         self.processes.append(Process(self.log, "run", ["sh", "-c", "exec cat <>/run/lab/runs"]))
         self.agent = agent = Process(self.log, "vicinityd", [
             str(self.directory / "vicinityd"), "--config", str(directory / "etc"), "--runtime-directory",
-            str(directory / "run"), "--state-directory", str(directory / "state")], env=ENVIRONMENT, **NOBODY)
+            str(directory / "run"), "--state-directory", str(directory / "state"), "--log-directory",
+            str(directory / "log")], env=ENVIRONMENT, **NOBODY)
         self.processes.append(agent)
         wait_for_socket(directory / "run/events.sock", agent)
 
@@ -93,6 +94,10 @@ class Program:
             if not process.alive():
                 problems.append(f"{process.source} had ended with {process.process.returncode}")
             process.stop(signal.SIGTERM)
+        analytics = LAB / "agent/log/analytics.jsonl"
+        if analytics.exists():
+            for line in analytics.read_text(errors="backslashreplace").splitlines():
+                self.log.add("analytics", line)
         return problems + [f"{path.name}: {line}" for path in LAB.glob("*.stderr")
                            for line in path.read_text(errors="replace").splitlines()[-20:]]
 
