@@ -54,7 +54,10 @@ package final class Agent {
         let resumable = saved?.rules(resumableIn: watcher.environment) ?? []
         engine = RuleEngine(ruleSet: ruleSet, resuming: resumable)
         perform(engine.update(watcher.environment, at: .now()))
-        watcher.onChange = { [unowned self] in changed($0) }
+        watcher.onChange = { [unowned self] in
+            for change in $0 { publish(FeedEvent(change)) }
+        }
+        watcher.afterChange = { [unowned self] in perform(engine.update(watcher.environment, at: .now())) }
         ServiceManager.ready(status)
     }
 
@@ -69,6 +72,7 @@ package final class Agent {
     func stop(_ done: @escaping () -> Void) {
         ServiceManager.stopping()
         watcher.onChange = nil
+        watcher.afterChange = nil
         if let timer { loop.cancel(timer.timer) }
         runner.cancelAll()
         whenIdle(until: Timestamp.now().boottime + 800_000) { [self] in
@@ -92,12 +96,6 @@ package final class Agent {
         ruleProblems = result.diagnostics.filter { $0.severity == .error }.map(\.description)
         for problem in ruleProblems { Journal.write(.error, problem) }
         return result.ruleSet
-    }
-
-    private func changed(_ changes: [EnvironmentChange]) {
-        for change in changes { publish(FeedEvent(change)) }
-        // The reader's line comes first: what rules make of it may take longer.
-        perform(engine.update(watcher.environment, at: .now()))
     }
 
     private func perform(_ decisions: [Decision]) {

@@ -13,8 +13,10 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     private var bus: SystemBusObserver?
     private var timer: (timer: EventLoop.Timer, due: Int64)?
 
-    /// Called with the differences that one observation made; the environment is already the new one.
+    /// Called at once with the differences that one observation made; the environment is already the new one.
     public var onChange: (([EnvironmentChange]) -> Void)?
+    /// Called after that, when the kernel has been asked what there is to ask: for what may take longer.
+    public var afterChange: (() -> Void)?
 
     /// To be set before `start`.
     package var replayed: ReplayedEvents?
@@ -45,6 +47,7 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     /// Follows no longer; nothing of it is called by the loop after this.
     func stop() {
         onChange = nil
+        afterChange = nil
         observer = nil
         dns = nil
         if let timer { loop.cancel(timer.timer) }
@@ -62,9 +65,11 @@ public final class EnvironmentWatcher: @unchecked Sendable {
 
     private func observe(_ observation: Observation, at time: Timestamp) {
         let reduction = reducer.reduce(observation, at: time)
+        // A question wakes another thread, which is not to take the processor from a line that can be told already.
+        if !reduction.changes.isEmpty { onChange?(reduction.changes) }
         for query in reduction.queries { observer?.answer(query) }
         schedule()
-        if !reduction.changes.isEmpty { onChange?(reduction.changes) }
+        if !reduction.changes.isEmpty { afterChange?() }
     }
 
     private func schedule() {
