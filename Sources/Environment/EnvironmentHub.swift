@@ -31,6 +31,8 @@ final class EnvironmentHub: Sendable {
 
     var environment: NetworkEnvironment { state.withLock { $0.environment } }
     var subscriptionCount: Int { state.withLock { $0.queues.count } }
+    /// Tasks that wait for the next change.
+    var waiterCount: Int { state.withLock { $0.queues.values.reduce(0) { $0 + $1.waiters.count } } }
 
     func publish(_ changes: [EnvironmentChange], _ environment: NetworkEnvironment) {
         let resumptions = state.withLock { state in

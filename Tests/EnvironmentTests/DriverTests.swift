@@ -83,13 +83,17 @@ import WiFi
     }
 
     /// As above, but the port was opened before the DISCONNECT was read: no event is left to come.
-    @Test func lateDisconnectAfterTheLastEvent() {
+    @Test(arguments: [true, false])
+    func lateDisconnectAfterTheLastEvent(isSlow: Bool) {
+        world.isSlow = isSlow
         world.setLink(5)
         world.kernel.interfaces[3]?.association = .init(accessPoint: office)
         world.hear(.connect(office))
         world.kernel.interfaces[3]?.association?.isAuthorized = true
-        world.kernel.interfaces[3]?.state = 6
-        world.hear(world.kernel.link(3) ?? .linkFlags(), .disconnect(reason: 3))
+        world.setLink(6)
+        world.hear(.disconnect(reason: 3))
+        world.isSlow = false
+        world.answer()
         world.pass(3)
         #expect(world.state?.network?.name == "Office")
     }
@@ -223,6 +227,28 @@ import WiFi
         world.answer()
         world.pass(3)
         #expect(world.told() == ["roamed Home 01>02"])
+    }
+
+    /// UP for one access point, and the next CONNECT before anybody was asked about the first.
+    @Test func upOfTheAccessPointBetween() {
+        use(.flagless)
+        world.join(home)
+        _ = world.told()
+        world.disconnect(reason: 1)
+        world.associate(upstairs)
+        world.isSlow = true
+        world.setLink(6)
+        let stranger = AccessPoint("Home", 0xe1)
+        world.kernel.interfaces[3]?.association = .init(accessPoint: stranger)
+        world.hear(.connect(stranger))
+        world.isSlow = false
+        world.answer()
+        world.pass(1)
+        world.setLink(5)
+        world.pass(3)
+        #expect(world.told() == [])
+        world.disconnect(reason: 15, byAccessPoint: true)
+        #expect(world.told() == ["left Home reason 1", "associating Home", "failed Home reason 15 by ap"])
     }
 
     /// Where no supplicant set the link mode, UP is carrier and no more.

@@ -6,7 +6,7 @@ import WiFi
 @testable import Environment
 
 /// One source, any number of consumers, none of whom can hold up another.
-@Suite struct HubTests {
+@Suite(.timeLimit(.minutes(1))) struct HubTests {
     /// A change that carries a number, and the environment after it.
     private static func change(_ number: UInt32) -> (EnvironmentChange, NetworkEnvironment) {
         let network = WiFiNetwork(ssid: nil, bssid: nil, security: .open, frequency: number)
@@ -41,6 +41,11 @@ import WiFi
             found.append(HubTests.brief(update))
         }
         return found
+    }
+
+    /// Until so many tasks wait.
+    private func untilWaiting(_ count: Int) async {
+        while hub.waiterCount < count { await Task.yield() }
     }
 
     private let hub = EnvironmentHub(NetworkEnvironment(), capacity: 4)
@@ -103,6 +108,7 @@ import WiFi
         let stream = hub.stream()
         #expect(await read(1, from: stream) == ["s0"])
         async let found = read(2, from: stream)
+        await untilWaiting(1)
         publish(1...2, to: hub)
         #expect(await found == ["1", "2"])
     }
@@ -113,6 +119,7 @@ import WiFi
         #expect(await read(1, from: stream) == ["s0"])
         async let one = read(2, from: stream)
         async let other = read(2, from: stream)
+        await untilWaiting(2)
         publish(1...4, to: hub)
         #expect(await (one + other).sorted() == ["1", "2", "3", "4"])
     }
@@ -121,6 +128,7 @@ import WiFi
         let (waiting, idle) = (hub.stream(), hub.stream())
         #expect(await read(1, from: waiting) == ["s0"])
         async let found = read(1, from: waiting)
+        await untilWaiting(1)
         hub.finish()
         #expect(await found == ["end"])
         #expect(await read(1, from: idle) == ["end"])
@@ -142,6 +150,7 @@ import WiFi
     @Test func cancellation() async {
         let stream = hub.stream()
         let task = Task { await read(9, from: stream) }
+        await untilWaiting(1)
         task.cancel()
         let found = await task.value
         #expect(found.last == "end")
@@ -201,7 +210,7 @@ import WiFi
 }
 
 /// The real kernel behind it.
-@Suite struct MonitorTests {
+@Suite(.timeLimit(.minutes(1))) struct MonitorTests {
     @Test func knowsTheLoopback() async throws {
         let monitor = try EnvironmentMonitor()
         #expect(monitor.environment.interfaces[1]?.kind == .loopback)

@@ -237,6 +237,24 @@ import WiFi
         #expect(world.environment.interfaces[3]?.operationalState == .up)
     }
 
+    /// The association was read, and lost before that was told.
+    @Test func readingThatADisconnectOvertook() {
+        world.join(home)
+        _ = world.told()
+        world.isSlow = true
+        world.observe(.lost(.overrun))
+        let old = world.ask(world.takeQuestion())
+        world.kernel.interfaces[3]?.association = nil
+        world.kernel.interfaces[3]?.state = 2
+        world.hear(.stationRemoved(home.bssid), .disconnect(reason: 2, byAccessPoint: true))
+        world.observe(old)
+        #expect(world.state == .unknown)
+        world.isSlow = false
+        world.answer()
+        world.pass(3)
+        #expect(world.told() == ["resynced overrun", "left Home reason 2 by ap"])
+    }
+
     @Test func lossWhileEverythingIsRead() {
         world.isSlow = true
         world.observe(.lost(.overrun))

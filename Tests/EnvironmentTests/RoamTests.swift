@@ -110,11 +110,12 @@ import WiFi
     @Test func switchingNetworksInsideTheWindow() {
         world.disconnect(reason: 3)
         world.pass(0.04)
-        world.associate(office)
+        world.associate(AccessPoint("Guests", 5))
+        // Another name is certainty enough: nothing waits for the handshake.
+        #expect(world.told() == ["left Home reason 3", "associating Guests"])
         world.pass(0.2)
         world.authorize()
-        #expect(
-            world.told() == ["left Home reason 3", "associating Office", "joined Office 03 wpa2-enterprise"])
+        #expect(world.told() == ["joined Guests 05 wpa2-psk"])
     }
 
     /// The class counts as well as the name.
