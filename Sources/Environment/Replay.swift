@@ -71,7 +71,9 @@ public struct Replay {
 
     private mutating func take(_ datagram: CapturedDatagram, at time: Timestamp) -> [EnvironmentChange] {
         if isRecording, let note = Replay.note(datagram) { return take(note, at: time) }
-        guard let bus = ObservationDecoder.Bus(number: datagram.bus), !isCopy(datagram) else { return [] }
+        guard let bus = ObservationDecoder.Bus(number: datagram.bus), !isRequest(datagram), !isCopy(datagram) else {
+            return []
+        }
         var changes: [EnvironmentChange] = []
         for (observation, message) in decoder.decode(datagram.bytes, from: bus) {
             // Of a capture nobody can read everything again.
@@ -90,6 +92,11 @@ public struct Replay {
     private func isEvidence(_ message: NetlinkMessage, _ bus: ObservationDecoder.Bus) -> Bool {
         guard message.sequence != 0, bus == .generic else { return true }
         return message.payload.first == 7  // NEW_INTERFACE
+    }
+
+    /// What programs send is not always well-formed: wpa_supplicant's RTM_SETLINK ends in more zeros than it says.
+    private func isRequest(_ datagram: CapturedDatagram) -> Bool {
+        datagram.bytes.hostInteger(at: 6, as: UInt16.self).map { $0 & 1 != 0 } ?? false  // NLM_F_REQUEST
     }
 
     /// An nlmon device shows a multicast once for every socket that listens.
