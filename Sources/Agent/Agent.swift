@@ -152,12 +152,15 @@ package final class Agent {
     /// Places only: that a machine is on Wi-Fi at all is nothing to count.
     private func record(_ transition: AnalyticsRecord.Transition, _ match: NetworkMatch, at time: Timestamp) {
         guard match.isPlace else { return }
+        guard let analytics else { return }
         let isListed = match.builtIn == nil && !match.isPrivate
-        analytics?.append(
+        let failures = analytics.failures
+        analytics.append(
             AnalyticsRecord(
                 time: time, transition: transition, network: match.name,
                 networkType: NetworkType(match.links.first?.kind),
                 listedSSID: isListed ? match.links.first?.wifi?.ssid : nil))
+        if analytics.failures == failures { problems["analytics"] = nil }
     }
 
     // MARK: Actions
@@ -215,6 +218,10 @@ package final class Agent {
         encoder.snapshotLine(of: watcher.environment, permission: permission) { [self] fields in
             fields.names("networks", engine.networks.map(\.name))
             fields.names("rules", engine.activeRules)
+            fields.names(
+                "actions", running.filter { !$0.value.isEmpty }.keys.map { "\($0.rule) \($0.edge.rawValue)" }.sorted())
+            // Nobody can hold a rule yet.
+            fields.names("holds", [])
             let counters = watcher.counters
             fields.counters([
                 ("messages", counters.messages), ("ignored", counters.ignored), ("malformed", counters.malformed),

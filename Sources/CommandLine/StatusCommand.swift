@@ -44,7 +44,7 @@ enum StatusCommand: Subcommand {
         let parts = counters.members.compactMap { member in
             member.value.integer.map { "\(member.key.utf8.displayText) \($0)" }
         }
-        Output.line("  \("messages".padded(to: 14)) \(parts.joined(separator: ", "))")
+        Output.line("  \("kernel".padded(to: 14)) \(parts.joined(separator: ", "))")
     }
 }
 
