@@ -7,44 +7,46 @@ import Platform
 import Testing
 
 /// A server on a loop of its own, and readers that are real connections.
-private final class Bench: @unchecked Sendable {
+private final class Bench: Sendable {
+    /// What lives on the loop's thread, and as long as that.
+    private final class Core: @unchecked Sendable {
+        var server: FeedServer?
+        var encoder = FeedEncoder()
+    }
+
     let loop: EventLoop
     let path: String
-    private var server: FeedServer?
-    private var encoder = FeedEncoder()
+    private let core = Core()
 
     init(permission: FeedPermission = .full) throws {
         path = NSTemporaryDirectory() + "feed-\(UInt64.random(in: 0 ... .max))"
         loop = try EventLoop()
-        server = try FeedServer(
-            at: path, on: loop, permission: { _ in permission }, encoder: { [unowned self] in encoder },
-            snapshot: { [unowned self] in encoder.snapshotLine(of: NetworkEnvironment(), permission: $0) })
+        core.server = try FeedServer(
+            at: path, on: loop, permission: { _ in permission }, encoder: { [core] in core.encoder },
+            snapshot: { [core] in core.encoder.snapshotLine(of: NetworkEnvironment(), permission: $0) })
         try loop.start()
     }
 
     deinit {
-        loop.stop()
+        loop.perform { [core, loop] in
+            core.server?.stop()
+            core.server = nil
+            loop.stop()
+        }
         unlink(path)
     }
 
     func publish(_ count: Int, _ body: FeedEvent.Body = .agentReloaded(problems: 0)) async {
-        await onLoop { [self] in
-            for _ in 0..<count { server?.publish(encoder.line(for: FeedEvent(body, at: .now()))) }
+        await onLoop { core in
+            for _ in 0..<count { core.server?.publish(core.encoder.line(for: FeedEvent(body, at: .now()))) }
         }
     }
 
-    func onLoop(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            loop.perform {
-                body()
-                continuation.resume()
-            }
-        }
-    }
+    func instance() async -> String { await onLoop { $0.encoder.instance } }
 
-    func instance() async -> String {
+    private func onLoop<Result: Sendable>(_ body: @escaping @Sendable (Core) -> Result) async -> Result {
         await withCheckedContinuation { continuation in
-            loop.perform { [self] in continuation.resume(returning: encoder.instance) }
+            loop.perform { [core] in continuation.resume(returning: body(core)) }
         }
     }
 }
