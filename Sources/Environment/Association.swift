@@ -139,10 +139,11 @@ struct Association: Sendable {
         network.ssid == nil && time.boottime < startedAt.boottime + Association.ssidLimit
     }
 
-    /// Something happens, so that asking is worth it again.
+    /// Something happens, so that asking is worth it again: wpa_supplicant sets the link UP a moment before it
+    /// authorises the station.
     mutating func noteLinkChange() {
         isLinkNewer = true
-        polls = Backoff()
+        polls = Backoff(pause: 1_000)
     }
 
     /// - Parameter limit: heeded while it lies ahead.

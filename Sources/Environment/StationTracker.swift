@@ -306,7 +306,8 @@ struct StationTracker: Sendable {
 
 /// Ever longer pauses, so that waiting for what never comes costs nothing in the long run.
 struct Backoff: Sendable {
-    private var pause: Int64 = 20_000
+    /// µs
+    var pause: Int64 = 20_000
 
     /// When to try again.
     mutating func next(after time: Timestamp) -> Int64 {
