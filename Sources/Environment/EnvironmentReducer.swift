@@ -21,8 +21,8 @@ public struct EnvironmentReducer: Sendable {
     private struct Reading {
         /// The interfaces that were heard of meanwhile: what is being read of them may be older than that.
         var overtaken: Set<Int32> = []
-        /// More was lost meanwhile, and why.
-        var lossMeanwhile: ResyncCause?
+        /// Why it has to be read once more: what was lost meanwhile, each cause once.
+        var causes: [ResyncCause] = []
         var tries = 1
 
         static let limit = 4
@@ -359,7 +359,7 @@ public struct EnvironmentReducer: Sendable {
     /// One reading answers for all losses before it, but not for those that come while it is made.
     private mutating func readEverything(_ cause: ResyncCause, _ reduction: inout Reduction) {
         if reading == nil { reduction.queries.append(.inventory(cause)) }
-        reading?.lossMeanwhile = cause
+        if reading?.causes.contains(cause) == false { reading?.causes.append(cause) }
         reading = reading ?? Reading()
     }
 
@@ -369,10 +369,13 @@ public struct EnvironmentReducer: Sendable {
         let isInitial = !hasInventory
         let finished = reading ?? Reading()
         let overtaken = finished.overtaken
-        let isFinal = overtaken.isEmpty && finished.lossMeanwhile == nil
+        let next = finished.causes.first ?? (overtaken.isEmpty ? nil : cause)
+        let isFinal = next == nil
         // In a flood of events it is told from time to time how far this came.
-        let isTold = isFinal || finished.tries == Reading.limit
-        reading = isFinal ? nil : Reading(tries: isTold ? 1 : finished.tries + 1)
+        let isTold = next != cause || finished.tries == Reading.limit
+        reading =
+            isFinal
+            ? nil : Reading(causes: Array(finished.causes.dropFirst()), tries: isTold ? 1 : finished.tries + 1)
         if isFinal { departed = [] }
         devices.merge(inventory.devices) { $1 }
         let present = Set(inventory.links.map(\.index)).union(overtaken)
@@ -404,7 +407,7 @@ public struct EnvironmentReducer: Sendable {
             hasInventory = true
         } else if let cause {
             if isTold { publish(.resynced(cause), time, &reduction) }
-            if !isFinal { reduction.queries.append(.inventory(finished.lossMeanwhile ?? cause)) }
+            if let next { reduction.queries.append(.inventory(next)) }
         }
     }
 

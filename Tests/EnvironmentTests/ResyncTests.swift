@@ -258,7 +258,6 @@ import WiFi
     @Test func lossWhileEverythingIsRead() {
         world.isSlow = true
         world.observe(.lost(.overrun))
-        world.observe(.lost(.malformedMessage))
         #expect(world.questions == [.inventory(.overrun)])
         let old = world.ask(world.takeQuestion())
         become(home)
@@ -266,6 +265,22 @@ import WiFi
         world.isSlow = false
         world.answer()
         #expect(world.told() == ["associating Home", "joined Home 01 wpa2-psk", "resynced overrun"])
+    }
+
+    /// Each cause is told once, however they fall together.
+    @Test func severalCausesWhileEverythingIsRead() {
+        world.isSlow = true
+        world.observe(.lost(.overrun))
+        world.observe(.suspending)
+        world.observe(.resumed)
+        world.observe(.lost(.malformedMessage))
+        world.observe(.lost(.malformedMessage))
+        world.isSlow = false
+        world.answer()
+        #expect(
+            world.told() == [
+                "suspended", "resumed", "resynced overrun", "resynced resume", "resynced malformed_message",
+            ])
     }
 
     /// In a flood something has to be taken, and more readings follow until one was not overtaken.
