@@ -1,3 +1,5 @@
+internal import WiFi
+
 /// A place in a rule file. Lines and columns count from 1, columns in code points; 0 where unknown.
 public struct SourceLocation: Hashable, Sendable, CustomStringConvertible {
     public var file: String
@@ -73,7 +75,7 @@ extension Diagnostic: CustomStringConvertible {
         let number = String(line)
         let margin = String(repeating: " ", count: max(5 - number.utf8.count, 1))
         let indent = String(repeating: " ", count: margin.utf8.count + number.utf8.count)
-        let blank = String(repeating: " ", count: TerminalText.width(of: before))
+        let blank = String(repeating: " ", count: before.displayWidth)
         return "\(head)\n\(margin)\(number) | \(TerminalText.escaped(sourceLine))\n\(indent) | \(blank)^"
     }
 }
