@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 from .scenario import Scenario
-from .watching import LAB, Log, Process, wait_for_socket, write
+from .watching import LAB, Log, Process, run, wait_for_socket, write
 
 # Rules run this: `mark NAME`. The runner reads what it says, so that a run is an event like any other.
 MARK = """#!/bin/sh
@@ -25,11 +25,19 @@ class Program:
         self.processes: list[Process] = []
         self.agent: Process | None = None
         self.running = False  # and not stopped by a step
+        self.recording: Path | None = None
         self.feeds = ["direct"]
         if scenario.rules:
             self.feeds.append("agent")
 
     def start(self) -> None:
+        if self.scenario.core:
+            self.recording = LAB / "recorded/recording.pcap"
+            self.recording.parent.mkdir(exist_ok=True)
+            os.chown(self.recording.parent, 65534, 65534)
+            self.processes.append(Process(self.log, "record", [
+                str(self.directory / "vicinity"), "record", str(self.recording)], stderr=self.complaints("record"),
+                env=ENVIRONMENT, **NOBODY))
         self.spawn("direct", "vicinity", "watch", "--direct", "--format", "json")
         if self.scenario.rules:
             self.start_agent(self.scenario.rules)
@@ -98,6 +106,15 @@ class Program:
         if analytics.exists():
             for line in analytics.read_text(errors="backslashreplace").splitlines():
                 self.log.add("analytics", line)
+        if self.recording:
+            self.replay(self.recording)
         return problems + [f"{path.name}: {line}" for path in LAB.glob("*.stderr")
                            for line in path.read_text(errors="replace").splitlines()[-20:]]
 
+    def replay(self, recording: Path) -> None:
+        """What was recorded says the same again: it is judged like any other feed."""
+        for line in run(str(self.directory / "vicinity"), "watch", "--replay", str(recording), "--format", "json",
+                        check=False).splitlines():
+            self.log.add("feed recorded", line)
+        recording.unlink()
+        self.feeds.append("recorded")
