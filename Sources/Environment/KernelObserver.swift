@@ -132,13 +132,15 @@ final class KernelObserver: @unchecked Sendable {
 
     private func read(_ reader: inout DatagramReader, _ bus: ObservationDecoder.Bus) {
         while true {
-            let outcome = (try? reader.next()) ?? .overrun
+            let outcome = try? reader.next()
             let time = Timestamp.now()
             switch outcome {
             case .nothing, .closed: return
-            case .overrun:
+            case .overrun, nil:
                 decoder.counters.overruns += 1
                 record(.message(bus: bus.number, NetlinkMessage(type: 4, payload: [])), at: time)  // NLMSG_OVERRUN
+                // After any other error than a full queue: one that stays must not keep the loop from everything else.
+                if outcome == nil { return }
             case .datagram(_, isFromKernel: false):
                 decoder.counters.foreign += 1
             case .datagram(let datagram, isFromKernel: true):
