@@ -9,6 +9,8 @@ public struct NetworkEnvironment: Hashable, Sendable {
     public var primaryRoute: PrimaryRoute?
     public var dns = DNSConfiguration()
     public var connectivity = Connectivity.none
+    /// Whether the way to the internet costs by volume, by a network manager's word; nil where nobody tells.
+    public var isMetered: Bool?
 
     public init() {}
 }
@@ -29,6 +31,7 @@ public struct Interface: Hashable, Sendable {
     public var addresses: Set<InterfaceAddress> = []
     /// Set for Wi-Fi stations and P2P clients.
     public var wifi: WiFiState?
+    public var evidence = LinkEvidence()
 
     public init(index: Int32, name: String, kind: LinkKind) {
         self.index = index
@@ -68,6 +71,47 @@ public struct InterfaceAddress: Hashable, Sendable {
         self.address = address
         self.prefixLength = prefixLength
     }
+}
+
+/// What the network behind a link shows of itself beyond its name. All but the authentication is anyone's claim.
+public struct LinkEvidence: Hashable, Sendable {
+    /// The gateways of this link's own default routes, the preferred one first.
+    public var gateways: [Gateway] = []
+    /// The DNS domains that the network of this very link announced, without a dot at the end; nil while nobody has
+    /// told.
+    public var searchDomains: [String]?
+    /// What the 802.1X profile that is applied to the link demands of the network; nil where there is none, or nobody
+    /// can tell.
+    public var authentication: EAPDemands?
+
+    public init() {}
+}
+
+public struct Gateway: Hashable, Sendable {
+    public var address: IPAddress
+    /// From the neighbour table; nil while it is not resolved.
+    public var hardwareAddress: MACAddress?
+
+    public init(address: IPAddress, hardwareAddress: MACAddress? = nil) {
+        self.address = address
+        self.hardwareAddress = hardwareAddress
+    }
+}
+
+/// What an 802.1X profile demands before it believes a network.
+public struct EAPDemands: Hashable, Sendable {
+    /// That a certification authority vouches for the authentication server.
+    public var certificationAuthority: Bool
+    /// That the server has a certain name; without it, any server of that authority would do.
+    public var serverName: Bool
+
+    public init(certificationAuthority: Bool, serverName: Bool) {
+        self.certificationAuthority = certificationAuthority
+        self.serverName = serverName
+    }
+
+    /// Whether the link cannot have come up without the network having shown who it is.
+    public var isMutual: Bool { certificationAuthority && serverName }
 }
 
 /// Where a Wi-Fi interface stands.
