@@ -116,9 +116,14 @@ package final class Agent {
                 publish(FeedEvent(.ruleActivated(.init(rule, because)), at: now))
             case .ruleDeactivated(let rule, let because):
                 publish(FeedEvent(.ruleDeactivated(.init(rule, because)), at: now))
+            case .ruleSkipped(let rule, let because):
+                publish(FeedEvent(.ruleSkipped(.init(rule, because)), at: now))
             case .cancel(let rule, let edge):
                 for identifier in running[RuleEdge(rule: rule, edge: edge)] ?? [] { runner.cancel(identifier) }
             case .run(let request): run(request)
+            case .stateChanged(_, let request):
+                if let request { refuse(request.rule, request.index, request.action.kind) }
+            case .probe, .cancelProbe: break
             }
         }
         schedule()
@@ -165,25 +170,33 @@ package final class Agent {
 
     // MARK: Actions
 
-    private func run(_ request: CommandRequest) {
-        nextAction += 1
-        let key = RuleEdge(rule: request.rule.name, edge: request.edge)
-        var fact = FeedEvent.ActionFact(
-            id: nextAction, rule: request.rule.name, index: request.index, kind: "command")
-        guard !request.rule.isObserving else {
-            fact.because = "observing only"
-            publish(FeedEvent(.actionCancelled(fact), at: .now()))
-            return
+    private func run(_ request: ActionRequest) {
+        guard case .command(let command) = request.action else {
+            return refuse(request.rule, request.index, request.action.kind)
         }
+        let key = RuleEdge(rule: request.rule.name, edge: request.edge)
+        let fact = newFact(request.rule, request.index, request.action.kind)
         var identifier: CommandRunner.Identifier?
         identifier = runner.run(
-            Command(request),
+            Command(command, request),
             started: { [unowned self] in publish(FeedEvent(.actionStarted(fact), at: .now())) },
             completion: { [unowned self] result in
                 if let identifier { running[key]?.remove(identifier) }
                 finished(fact, result)
             })
         if let identifier { running[key, default: []].insert(identifier) }
+    }
+
+    /// Whoever wrote the rule has to learn that it is not in force.
+    private func refuse(_ rule: Rule, _ index: Int, _ kind: String) {
+        var fact = newFact(rule, index, kind)
+        fact.because = "this version carries out commands only"
+        publish(FeedEvent(.actionFailed(fact), at: .now()))
+    }
+
+    private func newFact(_ rule: Rule, _ index: Int, _ kind: String) -> FeedEvent.ActionFact {
+        nextAction += 1
+        return FeedEvent.ActionFact(id: nextAction, rule: rule.name, index: index, kind: kind)
     }
 
     private func finished(_ fact: FeedEvent.ActionFact, _ result: CommandResult) {

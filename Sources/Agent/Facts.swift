@@ -23,19 +23,19 @@ extension FeedEvent.RuleFact {
 
 extension Command {
     /// One lane a rule: its commands keep their order, other rules do not wait.
-    init(_ request: CommandRequest) {
+    init(_ command: EdgeAction.Command, _ request: ActionRequest) {
         let link = request.network?.links.first
         let event = request.edge == .enter ? "rule.activated" : "rule.deactivated"
         let context = Context(
             event: event, network: request.network?.name, ssidHexadecimal: link?.wifi?.ssid?.hexadecimal,
             bssid: link?.wifi?.bssid?.description, interface: link?.interfaceName, rule: request.rule.name)
         self.init(
-            arguments: request.command.arguments, timeout: request.command.timeout, context: context,
+            arguments: command.arguments, timeout: command.timeout, context: context,
             input: Command.record(event, request), lane: request.rule.name)
     }
 
     /// What a command reads from its standard input.
-    private static func record(_ event: String, _ request: CommandRequest) -> [UInt8] {
+    private static func record(_ event: String, _ request: ActionRequest) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("schema", "vicinity/1")

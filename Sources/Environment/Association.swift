@@ -39,6 +39,7 @@ struct Association: Sendable {
         network = WiFiNetwork(
             ssid: requestElements?.ssid.flatMap { $0.isHidden ? nil : $0 }, bssid: result.bssid,
             security: .negotiated(request: requestElements, privacy: nil), links: result.links)
+        network.akm = AKM.chosen(in: requestElements)
         startedAt = time
     }
 
@@ -107,6 +108,7 @@ struct Association: Sendable {
             guard conflicts > 2 else { return }
             hasOffer = true
             network.ssid = offered
+            network.akm = nil
             network.security = .offered(by: offer, privacy: privacy)
             return
         }

@@ -57,9 +57,11 @@ public struct EnvironmentReducer: Sendable {
             environment.dns = configuration
             publish(.dnsChanged(configuration), time, &reduction)
         case .suspending:
+            environment.isSuspended = true
             publish(.suspended, time, &reduction)
             for index in stations.keys.sorted() { turn(index, time, &reduction) { $0.suspending(&$1) } }
         case .resumed:
+            environment.isSuspended = false
             publish(.resumed, time, &reduction)
             for index in stations.keys.sorted() { turn(index, time, &reduction) { $0.resumed(&$1) } }
             readEverything(.resume, &reduction)

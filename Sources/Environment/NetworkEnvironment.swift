@@ -11,6 +11,8 @@ public struct NetworkEnvironment: Hashable, Sendable {
     public var connectivity = Connectivity.none
     /// Whether the way to the internet costs by volume, by a network manager's word; nil where nobody tells.
     public var isMetered: Bool?
+    /// Whether the machine is about to sleep: nothing is to be concluded from the rest then.
+    public var isSuspended = false
 
     public init() {}
 }
@@ -137,6 +139,8 @@ public struct WiFiNetwork: Hashable, Sendable {
     /// The access point's address; under multi-link operation its MLD address.
     public var bssid: BSSID?
     public var security: Security
+    /// The very suite that was chosen; nil where the driver does not tell or it is not the only one.
+    public var akm: AKM?
     /// Centre of the primary 20 MHz channel in MHz.
     public var frequency: UInt32?
     /// dBm.

@@ -40,6 +40,14 @@ public struct CivilTime: Hashable, Sendable {
     public var second: Int
     public var microsecond: Int
 
+    /// Monday is 0. By Sakamoto's method.
+    public var weekday: Int {
+        let shifted = month < 3 ? year - 1 : year
+        let offsets = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4]
+        let fromSunday = (shifted + shifted / 4 - shifted / 100 + shifted / 400 + offsets[month - 1] + day) % 7
+        return (fromSunday + 6) % 7
+    }
+
     /// UTC, by Hinnant's `civil_from_days`: no call into the C library, so it costs nanoseconds per line.
     public init(utc microseconds: Int64) {
         let (seconds, fraction) = microseconds.quotientAndModulus(dividingBy: 1_000_000)

@@ -25,18 +25,23 @@ public struct Diagnostic: Error, Hashable, Sendable {
     public enum Code: String, Hashable, Sendable {
         case badName = "bad-name"
         case badValue = "bad-value"
+        case contradictory
         case duplicateKey = "duplicate-key"
         case duplicateName = "duplicate-name"
+        case lookalike
         case missingKey = "missing-key"
+        case oddName = "odd-name"
         case reservedName = "reserved-name"
         case syntax
         case tooLarge = "too-large"
         case unknownKey = "unknown-key"
         case unknownNetwork = "unknown-network"
+        case unknownRule = "unknown-rule"
+        case unreachable
         case unreadable
         case unsafeCommand = "unsafe-command"
         case unsafeFile = "unsafe-file"
-        case unsupported
+        case weakEvidence = "weak-evidence"
         case wrongType = "wrong-type"
     }
 

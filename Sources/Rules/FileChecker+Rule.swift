@@ -1,16 +1,10 @@
 extension FileChecker {
-    private static let ruleKeys = ["on", "off", "settle", "enabled", "mode", "ready", "enter", "leave"]
-    private static let plannedRuleKeys = [
-        "proxy", "vpn", "unit", "firewall", "command", "user", "timeout", "relaxing", "notify", "lock", "pam",
-        "priority", "time", "user-hold", "second-factor", "accept-weak-evidence", "portal", "max-hold",
+    static let ruleKeys = [
+        "on", "off", "time", "settle", "ready", "priority", "enabled", "mode", "user-hold", "accept-weak-evidence",
+        "enter", "leave",
     ]
-    private static let commandKeys = ["command", "timeout"]
-    private static let plannedCommandKeys = [
-        "unit", "user", "relaxing", "notify", "lock", "vpn", "proxy", "firewall", "second-factor", "pam",
-    ]
-
     private static let settleRange: ClosedRange<Int64> = 0...3_600_000_000
-    private static let timeoutRange: ClosedRange<Int64> = 1_000...86_400_000_000
+    private static let priorityRange = -1_000...1_000
 
     /// `[rule.NAME]`; nil where anything is wrong with it.
     mutating func rule(_ member: TOMLMember) -> Rule? {
@@ -19,120 +13,139 @@ extension FileChecker {
             return nil
         }
         let problems = diagnostics.count
-        var conditions: [(condition: Rule.Condition, key: TOMLMember)] = []
-        var rule = Rule(name: member.key, location: location(member.position), condition: .on([]))
+        var conditions: [Condition] = []
+        var rule = Rule(name: member.key, location: location(member.position))
         for entry in members {
             switch entry.key {
-            case "on": conditions.append((.on(networkReferences(entry.value)), entry))
-            case "off": conditions.append((.off(networkReferences(entry.value)), entry))
+            case "on": if let condition = condition(entry.value) { conditions.append(condition) }
+            case "off": if let condition = condition(entry.value) { conditions.append(.not(condition)) }
+            case "time": rule.times = times(entry.value)
             case "settle": rule.settle = duration(entry.value, in: Self.settleRange) ?? 0
+            case "ready": rule.readiness = choice(entry.value) ?? rule.readiness
+            case "priority": rule.priority = integer(entry.value, in: Self.priorityRange) ?? 0
             case "enabled": rule.isEnabled = boolean(entry.value) ?? false
-            case "mode": rule.isObserving = mode(entry.value)
-            case "ready": checkReadiness(entry.value)
-            case "enter": rule.enter = commands(entry.value)
-            case "leave": rule.leave = commands(entry.value)
-            default: refuse(entry, in: "a rule", known: Self.ruleKeys, planned: Self.plannedRuleKeys)
+            case "mode": rule.isObserving = isObserving(entry.value)
+            case "user-hold": rule.mayBeHeldByUser = boolean(entry.value) ?? false
+            case "accept-weak-evidence": rule.acceptedWeakness = reason(entry.value)
+            case "enter": rule.enter += edgeActions(entry.value)
+            case "leave": rule.leave += edgeActions(entry.value)
+            default: action(entry, of: members, for: &rule)
             }
         }
-        if conditions.count > 1 {
-            unsupported(conditions[1].key.position, "\"on\" and \"off\" in one rule")
-        } else if let only = conditions.first {
-            rule.condition = only.condition
-        } else if diagnostics.count == problems {
+        if conditions.isEmpty, diagnostics.count == problems {
             error(.missingKey, member.position, "rule \"\(member.key)\" needs \"on\" or \"off\"")
         }
+        rule.condition = conditions.count == 1 ? conditions[0] : .all(conditions)
+        guard diagnostics.count == problems else { return nil }
+        check(rule)
         return diagnostics.count == problems ? rule : nil
     }
 
-    private mutating func networkReferences(_ value: TOMLValue) -> [Rule.NetworkReference] {
-        let names: [(text: String, position: TOMLValue.Position)]
-        switch value.content {
-        case .string(let name): names = [(name, value.position)]
-        case .table:
-            unsupported(value.position, "a condition of \"all\", \"any\" and \"not\"")
-            return []
-        case .array(let elements):
-            for element in elements {
-                if case .table = element.content {
-                    unsupported(element.position, "a condition of \"all\", \"any\" and \"not\"")
-                    return []
-                }
+    /// What is right by itself and wrong together.
+    private mutating func check(_ rule: Rule) {
+        var first: [StateAction.Target: Listed<StateAction>] = [:]
+        for action in rule.states {
+            if let other = first[action.value.target] {
+                error(
+                    .contradictory, TOMLValue.Position(action.location),
+                    "\"\(action.value.summary)\" and \"\(other.value.summary)\" of one rule are about the same")
+            } else {
+                first[action.value.target] = action
             }
-            names = strings(value, expected: "") ?? []
-        default:
-            wrongType(value, expected: "the name of a network or a list of names")
-            return []
         }
-        let found = names.map { Rule.NetworkReference(name: $0.text, location: location($0.position)) }
-        references += found
-        return found
+        if let beginning = rule.relaxationsAtBeginning.first, let end = rule.relaxationsAtEnd.first {
+            error(
+                .contradictory, TOMLValue.Position(end.location),
+                "\"\(beginning.value)\" lowers protection as the rule begins, \"\(end.value)\" as it ends, so it could "
+                    + "be certain enough for neither: make two rules of it")
+        }
     }
 
-    private mutating func mode(_ value: TOMLValue) -> Bool {
+    // MARK: Conditions
+
+    private static let operators = ["all", "any", "not"]
+
+    /// The name of a network, a list of conditions (any of them), or `{ all = […] }`, `{ any = […] }`, `{ not = … }`.
+    private mutating func condition(_ value: TOMLValue) -> Condition? {
+        switch value.content {
+        case .string(let name):
+            let reference = Condition.NetworkReference(name: name, location: location(value.position))
+            references.append(reference)
+            return .network(reference)
+        case .array(let elements): return conditions(elements, value).map { .any($0) }
+        case .table(let members):
+            guard let entry = members.first else {
+                error(.badValue, value.position, "expected \"all\", \"any\" or \"not\"")
+                return nil
+            }
+            if members.count > 1 {
+                error(.badValue, members[1].position, "one of \"all\", \"any\" and \"not\" a table")
+                return nil
+            }
+            switch entry.key {
+            case "all": return list(entry.value).map { .all($0) }
+            case "any": return list(entry.value).map { .any($0) }
+            case "not": return condition(entry.value).map { .not($0) }
+            default:
+                unknownKey(entry, in: "a condition", known: Self.operators)
+                return nil
+            }
+        default:
+            wrongType(value, expected: "the name of a network, a list of names or a table such as { all = [\"a\", \"b\"] }")
+            return nil
+        }
+    }
+
+    private mutating func list(_ value: TOMLValue) -> [Condition]? {
+        guard case .array(let elements) = value.content else {
+            wrongType(value, expected: "a list of conditions")
+            return nil
+        }
+        return conditions(elements, value)
+    }
+
+    private mutating func conditions(_ elements: [TOMLValue], _ value: TOMLValue) -> [Condition]? {
+        guard !elements.isEmpty else {
+            error(.badValue, value.position, "the list is empty")
+            return nil
+        }
+        let conditions = elements.compactMap { condition($0) }
+        return conditions.count == elements.count ? conditions : nil
+    }
+
+    // MARK: Values
+
+    private mutating func times(_ value: TOMLValue) -> [WeeklyTime] {
+        let texts: [(text: String, position: TOMLValue.Position)]
+        if case .string(let text) = value.content {
+            texts = [(text, value.position)]
+        } else {
+            texts = strings(value, expected: "a time such as \"mon-fri 08:00-18:00\", or a list of such times") ?? []
+        }
+        var times: [WeeklyTime] = []
+        for (text, position) in texts {
+            if let time = WeeklyTime(text) {
+                times.append(time)
+            } else {
+                error(
+                    .badValue, position,
+                    "expected days, hours or both, such as \"mon-fri 08:00-18:00\", \"sat,sun\" or \"22:00-06:00\"")
+            }
+        }
+        return times
+    }
+
+    mutating func isObserving(_ value: TOMLValue) -> Bool {
         guard let mode = string(value, expected: "\"observe\"") else { return true }
         if mode != "observe" { error(.badValue, value.position, "the only mode is \"observe\"") }
         return true
     }
 
-    /// Commands start when the link is up; to wait for an address or the internet comes later.
-    private mutating func checkReadiness(_ value: TOMLValue) {
-        switch string(value, expected: "\"link\"") {
-        case nil, "link": break
-        case "address", "internet": unsupported(value.position, "any \"ready\" but \"link\"")
-        default: error(.badValue, value.position, "expected \"link\", \"address\" or \"internet\"")
+    private mutating func reason(_ value: TOMLValue) -> String? {
+        guard let text = string(value, expected: "the reason why weak evidence is enough") else { return nil }
+        if !text.utf8.contains(where: { $0 > 0x20 }) {
+            error(.badValue, value.position, "say why weak evidence is enough: whoever reads the log will ask")
         }
-    }
-
-    private mutating func commands(_ value: TOMLValue) -> [Rule.Command] {
-        guard case .array(let elements) = value.content else {
-            wrongType(value, expected: "a list of actions, such as [ { command = [\"/usr/bin/true\"] } ]")
-            return []
-        }
-        return elements.compactMap { command($0) }
-    }
-
-    private mutating func command(_ value: TOMLValue) -> Rule.Command? {
-        guard case .table(let members) = value.content else {
-            wrongType(value, expected: "a table such as { command = [\"/usr/bin/true\"] }")
-            return nil
-        }
-        let problems = diagnostics.count
-        var arguments: [String]?
-        var timeout = Rule.Command.defaultTimeout
-        for entry in members {
-            switch entry.key {
-            case "command": arguments = commandLine(entry.value)
-            case "timeout": timeout = duration(entry.value, in: Self.timeoutRange) ?? timeout
-            default: refuse(entry, in: "an action", known: Self.commandKeys, planned: Self.plannedCommandKeys)
-            }
-        }
-        if arguments == nil, diagnostics.count == problems {
-            error(.missingKey, value.position, "the action needs \"command\"")
-        }
-        guard let arguments, diagnostics.count == problems else { return nil }
-        return Rule.Command(arguments: arguments, timeout: timeout, location: location(value.position))
-    }
-
-    /// There is no search path and no shell: what is started must be the same file whatever the environment says.
-    private mutating func commandLine(_ value: TOMLValue) -> [String]? {
-        let expected = "a list of a program and its arguments, such as [\"/usr/bin/logger\", \"hello\"]"
-        guard let words = strings(value, expected: expected), let program = words.first else { return nil }
-        var isSafe = true
-        if !program.text.utf8.starts(with: "/".utf8) {
-            error(.unsafeCommand, program.position, "the program must be an absolute path: there is no search path")
-            isSafe = false
-        } else if program.text.utf8.split(separator: UInt8(ascii: "/")).contains(where: {
-            $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8)
-        }) || program.text.utf8.last == UInt8(ascii: "/") {
-            error(
-                .unsafeCommand, program.position, "the program's path must not contain \".\" or \"..\" nor end in \"/\""
-            )
-            isSafe = false
-        }
-        for word in words where word.text.utf8.contains(0) {
-            error(.unsafeCommand, word.position, "an argument cannot hold a NUL")
-            isSafe = false
-        }
-        return isSafe ? words.map(\.text) : nil
+        return text
     }
 }

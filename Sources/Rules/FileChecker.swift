@@ -5,7 +5,9 @@ struct FileChecker {
     let file: RuleFile
     private(set) var diagnostics: [Diagnostic] = []
     /// The networks that the file's rules refer to, to be looked up when all files have been read.
-    var references: [Rule.NetworkReference] = []
+    var references: [Condition.NetworkReference] = []
+    /// The rules that the file's rules refer to.
+    var ruleReferences: [Listed<String>] = []
 
     init(file: RuleFile) {
         self.file = file
@@ -28,22 +30,9 @@ struct FileChecker {
         error(.wrongType, value.position, "expected \(expected), found \(value.kind)")
     }
 
-    mutating func unsupported(_ position: TOMLValue.Position, _ what: String) {
-        error(.unsupported, position, "\(what) is not supported yet")
-    }
-
     mutating func unknownKey(_ member: TOMLMember, in place: String, known: [String]) {
         let hint = Spelling.hint(for: member.key, among: known)
         error(.unknownKey, member.position, "unknown key \"\(member.key)\" in \(place)\(hint)")
-    }
-
-    /// A key that is no supported one: planned or unknown.
-    mutating func refuse(_ member: TOMLMember, in place: String, known: [String], planned: [String]) {
-        if planned.contains(member.key) {
-            unsupported(member.position, "\"\(member.key)\" in \(place)")
-        } else {
-            unknownKey(member, in: place, known: known + planned)
-        }
     }
 
     mutating func syntaxError(_ problem: TOMLError) {
@@ -98,6 +87,30 @@ struct FileChecker {
             return nil
         }
         return boolean
+    }
+
+    mutating func integer(_ value: TOMLValue, in range: ClosedRange<Int>) -> Int? {
+        guard case .integer(let integer) = value.content else {
+            wrongType(value, expected: "a whole number")
+            return nil
+        }
+        guard let number = Int(exactly: integer), range.contains(number) else {
+            error(.badValue, value.position, "expected a number from \(range.lowerBound) to \(range.upperBound)")
+            return nil
+        }
+        return number
+    }
+
+    /// One of the words that a type knows.
+    mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ value: TOMLValue) -> Choice? {
+        let words = Choice.allCases.map(\.rawValue)
+        let expected = Spelling.list(words.map { "\"\($0)\"" }, "or")
+        guard let word = string(value, expected: expected) else { return nil }
+        guard let choice = Choice(rawValue: word) else {
+            error(.badValue, value.position, "expected \(expected)\(Spelling.hint(for: word, among: words))")
+            return nil
+        }
+        return choice
     }
 
     mutating func string(_ value: TOMLValue, expected: String = "a string") -> String? {

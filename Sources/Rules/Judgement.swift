@@ -9,9 +9,9 @@ public enum Assurance: Int, Hashable, Sendable, Comparable, CustomStringConverti
     case claimed
     /// The other side knows the passphrase.
     case keyed
-    /// Both sides have shown who they are. (No evidence leads here yet.)
+    /// Both sides have shown who they are: 802.1X that demanded a certification authority and a server's name.
     case mutual
-    /// A host that exists only inside has shown who it is. (No evidence leads here yet.)
+    /// A host that exists only inside has shown who it is.
     case proven
 
     public var description: String {
@@ -34,7 +34,7 @@ public struct Evidence: Hashable, Sendable, CustomStringConvertible {
     public var detail: String
     public var location: SourceLocation?
 
-    public init(kind: String, detail: String, location: SourceLocation? = nil) {
+    public init(_ kind: String, _ detail: String, at location: SourceLocation? = nil) {
         self.kind = kind
         self.detail = detail
         self.location = location
@@ -78,95 +78,157 @@ public struct NetworkMatch: Hashable, Sendable {
     public var isPlace: Bool { builtIn?.isPlace ?? true }
 }
 
-/// A network whose name matched and which was excluded all the same.
-public struct NetworkExclusion: Hashable, Sendable {
+/// A network that a link might be on, but is not, or is not known to be.
+public struct NetworkObjection: Hashable, Sendable {
     public var name: String
-    public var evidence: Evidence
+    public var interfaceName: String
+    /// What agreed.
+    public var evidence: [Evidence]
+    /// What did not, or is not known.
+    public var objection: Evidence
 }
 
 /// What an environment means under a rule set.
 public struct Judgement: Hashable, Sendable {
     /// Described networks in the order of the links, then of the files; built-in ones after them.
     public var matches: [NetworkMatch] = []
-    public var exclusions: [NetworkExclusion] = []
-    /// The least that any physical link which is up can show for a described network: a second link to a strange
-    /// network makes the whole place a strange one.
-    public var assurance = Assurance.unknown
+    /// Networks that listed evidence speaks against.
+    public var exclusions: [NetworkObjection] = []
+    /// Networks of which nothing disagrees, but something is not known yet.
+    public var doubts: [NetworkObjection] = []
+    /// What each physical link that is up can show for a described network at most, by kernel index.
+    public var linkAssurances: [Int32: Assurance] = [:]
+    /// Whether nothing is to be concluded from any of it: the machine is about to sleep.
+    public var isSuspended = false
+
+    /// The least of all physical links: a second link to a strange network makes the whole place a strange one.
+    public var assurance: Assurance { linkAssurances.values.min() ?? .unknown }
 
     public subscript(name: String) -> NetworkMatch? { matches.first { $0.name == name } }
+
+    public func doubt(_ name: String) -> NetworkObjection? { doubts.first { $0.name == name } }
+
+    /// Whether a match may lower protection: it and every link besides is at least so sure.
+    func isTrusted(_ match: NetworkMatch, _ demanded: Assurance) -> Bool {
+        !isSuspended && match.assurance >= demanded
+            && linkAssurances.allSatisfy { index, assurance in
+                assurance >= demanded || match.links.contains { $0.interfaceIndex == index }
+            }
+    }
+}
+
+/// A host that exists only inside was reached over a link.
+public struct Proof: Hashable, Sendable {
+    public var network: String
+    public var interfaceIndex: Int32
+
+    public init(network: String, interfaceIndex: Int32) {
+        self.network = network
+        self.interfaceIndex = interfaceIndex
+    }
 }
 
 extension RuleSet {
-    /// Which networks an environment is on. The cost grows with the number of links, not of networks.
+    /// Which networks an environment is on. The cost grows with the number of links and of the networks that could
+    /// match, not with that of all.
     ///
     /// Only links that are authorised count: one that associates, or whose roaming nobody knows the end of, matches
     /// nothing.
-    public func judge(_ environment: NetworkEnvironment) -> Judgement {
+    public func judge(_ environment: NetworkEnvironment, proofs: Set<Proof> = []) -> Judgement {
         var judgement = Judgement()
-        var links: [NetworkMatch.Link] = []
+        judgement.isSuspended = environment.isSuspended
+        var links: [(link: NetworkMatch.Link, interface: Interface)] = []
         for interface in environment.interfaces.values.sorted(by: { $0.index < $1.index }) where interface.places {
             let link = NetworkMatch.Link(interface)
-            let assurance = match(link, into: &judgement)
-            judgement.assurance = links.isEmpty ? assurance : min(judgement.assurance, assurance)
-            links.append(link)
+            judgement.linkAssurances[link.interfaceIndex] = .unknown
+            for candidate in index.candidates(for: interface, in: self) {
+                judge(networks[candidate], link, interface, proofs, into: &judgement)
+            }
+            links.append((link, interface))
         }
-        addBuiltIn(links, to: &judgement)
+        addBuiltIn(links.map(\.link), environment, to: &judgement)
         return judgement
     }
 
-    /// Adds the described networks of one link; answers the highest assurance among them.
-    private func match(_ link: NetworkMatch.Link, into judgement: inout Judgement) -> Assurance {
-        guard let wifi = link.wifi, let ssid = wifi.ssid else { return .unknown }
-        var highest = Assurance.unknown
-        var matched = -1
-        for listing in listings(of: ssid) where listing.network != matched {
-            // An SSID may be listed twice, as text and in hexadecimal.
-            matched = listing.network
-            let network = networks[matched]
-            var evidence = [
-                Evidence(kind: "ssid", detail: "listed", location: network.ssids[listing.ssid].location)
-            ]
-            if let allowed = network.security {
-                let security = wifi.security.rawValue
-                guard allowed.contains(wifi.security) else {
-                    let reason = Evidence(
-                        kind: "security", detail: "\(security) not allowed", location: network.securityLocation)
-                    judgement.exclusions.append(NetworkExclusion(name: network.name, evidence: reason))
-                    continue
-                }
-                evidence.append(
-                    Evidence(kind: "security", detail: "\(security) allowed", location: network.securityLocation))
+    private func judge(
+        _ network: NetworkDefinition, _ link: NetworkMatch.Link, _ interface: Interface, _ proofs: Set<Proof>,
+        into judgement: inout Judgement
+    ) {
+        var evidence: [Evidence] = []
+        var doubt: Evidence?
+        for finding in network.findings(on: interface) {
+            switch finding.truth {
+            case .yes: evidence.append(finding.evidence)
+            case .maybe: doubt = doubt ?? finding.evidence
+            case .no:
+                // Of the names only the beginning was alike.
+                if evidence.isEmpty, network.hasNames { return }
+                judgement.exclusions.append(
+                    NetworkObjection(
+                        name: network.name, interfaceName: link.interfaceName, evidence: evidence,
+                        objection: finding.evidence))
+                return
             }
-            let assurance = wifi.security.assurance
-            highest = max(highest, assurance)
-            judgement.add(
-                NetworkMatch(
-                    name: network.name, builtIn: nil, isPrivate: network.isPrivate, assurance: assurance,
-                    evidence: evidence, links: [link]))
         }
-        return highest
+        if let doubt {
+            judgement.doubts.append(
+                NetworkObjection(
+                    name: network.name, interfaceName: link.interfaceName, evidence: evidence, objection: doubt))
+            return
+        }
+        var assurance = network.assurance(on: interface)
+        if assurance == .mutual { evidence.append(Evidence("802.1X", "demanded an authority and the server's name")) }
+        let proof = Proof(network: network.name, interfaceIndex: link.interfaceIndex)
+        if let probe = network.probe, network.canBeProven(on: interface), proofs.contains(proof) {
+            assurance = .proven
+            evidence.append(Evidence("probe", "\(probe.host) showed its key", at: probe.location))
+        }
+        let known = judgement.linkAssurances[link.interfaceIndex] ?? .unknown
+        judgement.linkAssurances[link.interfaceIndex] = max(known, assurance)
+        judgement.add(
+            NetworkMatch(
+                name: network.name, builtIn: nil, isPrivate: network.isPrivate, assurance: assurance,
+                evidence: evidence, links: [link]))
     }
 
-    private func addBuiltIn(_ links: [NetworkMatch.Link], to judgement: inout Judgement) {
+    private func addBuiltIn(
+        _ links: [NetworkMatch.Link], _ environment: NetworkEnvironment, to judgement: inout Judgement
+    ) {
         let isListed = !judgement.matches.isEmpty
         for network in BuiltInNetwork.allCases {
-            let members: [NetworkMatch.Link] =
-                switch network {
-                case .anyWiFi: links.filter { $0.wifi != nil }
-                case .openWiFi: links.filter { $0.wifi?.security == .open }
-                case .wired: links.filter { $0.kind == .ethernet }
-                case .cellular: links.filter { $0.kind == .cellular }
-                case .offline: []
-                case .unlisted: isListed ? [] : links
+            let members: [NetworkMatch.Link]
+            switch network {
+            case .anyWiFi: members = links.filter { $0.wifi != nil }
+            case .openWiFi: members = links.filter { $0.wifi?.security == .open }
+            case .wired: members = links.filter { $0.kind == .ethernet }
+            case .cellular: members = links.filter { $0.kind == .cellular }
+            case .metered:
+                guard let isMetered = environment.isMetered else {
+                    if !links.isEmpty { judgement.doubts.append(.metered) }
+                    continue
                 }
-            guard !members.isEmpty || network == .offline && links.isEmpty else { continue }
-            let detail = members.isEmpty ? "none up" : members.map(\.interfaceName).joined(separator: ", ")
+                members = isMetered ? links.filter { $0.interfaceIndex == environment.primaryRoute?.interfaceIndex } : []
+                guard isMetered else { continue }
+            case .vpn:
+                members = environment.interfaces.values.filter { $0.kind == .tunnel && $0.isUsable }
+                    .sorted { $0.index < $1.index }.map { NetworkMatch.Link($0) }
+            case .offline: members = []
+            case .unlisted: members = isListed ? [] : links
+            }
+            guard !members.isEmpty || network == .metered || network == .offline && links.isEmpty else { continue }
+            let detail = members.isEmpty ? "" : members.map(\.interfaceName).joined(separator: ", ")
             judgement.matches.append(
                 NetworkMatch(
                     name: network.rawValue, builtIn: network, isPrivate: false, assurance: .claimed,
-                    evidence: [Evidence(kind: "link", detail: detail)], links: members))
+                    evidence: [Evidence("link", network == .offline ? "none up" : detail)], links: members))
         }
     }
+}
+
+extension NetworkObjection {
+    fileprivate static let metered = NetworkObjection(
+        name: BuiltInNetwork.metered.rawValue, interfaceName: "", evidence: [],
+        objection: Evidence("metered", "not known"))
 }
 
 extension Judgement {
@@ -186,19 +248,8 @@ extension Judgement {
 
 extension Interface {
     /// Whether it is a link that says where the machine is.
-    fileprivate var places: Bool {
+    var places: Bool {
         // An access point or a monitor is no station: it has no Wi-Fi state and places nothing.
         kind == .wifi ? wifi?.network != nil : isPhysical && isUsable
-    }
-}
-
-extension Security {
-    /// What an authorised link of this class shows. Whether an 802.1X profile demands a server's name is not known
-    /// yet, so those count as not demanding it.
-    fileprivate var assurance: Assurance {
-        switch self {
-        case .wpaPSK, .wpa2PSK, .wpa3SAE: .keyed
-        case .open, .owe, .wep, .wpa2Enterprise, .wpa3Enterprise, .wpa3Enterprise192, .unknown: .claimed
-        }
     }
 }

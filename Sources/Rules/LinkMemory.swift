@@ -4,6 +4,8 @@ internal import Environment
 struct LinkMemory: Sendable {
     /// Links whose state is unknown now.
     private(set) var unknown: Set<Int32> = []
+    /// Since when any link's state has been unknown without a break (µs, boot time).
+    var earliestUnknown: Int64? { unknownSince.values.min() }
 
     private var lastKnown: [Int32: WiFiState] = [:]
     private var unknownSince: [Int32: Int64] = [:]

@@ -1,40 +1,116 @@
+public import Netlink
 public import WiFi
 
-/// A named description of a place, `[network.NAME]` of a rule file.
-public struct NetworkDefinition: Hashable, Sendable {
-    /// An SSID that belongs to the network, and where it is listed.
-    public struct ListedSSID: Hashable, Sendable {
-        public var ssid: SSID
-        public var location: SourceLocation
+/// A value and where a file lists it.
+public struct Listed<Value: Hashable & Sendable>: Hashable, Sendable {
+    public var value: Value
+    public var location: SourceLocation
 
-        public init(ssid: SSID, location: SourceLocation) {
-            self.ssid = ssid
-            self.location = location
-        }
+    public init(_ value: Value, at location: SourceLocation) {
+        self.value = value
+        self.location = location
     }
+}
 
+/// A named description of a place, `[network.NAME]` of a rule file.
+///
+/// A link is on the network when it agrees with every kind of evidence that is listed, and with any one entry of each.
+public struct NetworkDefinition: Hashable, Sendable {
     public var name: String
     public var location: SourceLocation
-    /// Any of them; exact octets.
-    public var ssids: [ListedSSID]
-    /// The classes a link may have to count; nil allows every class.
-    public var security: Set<Security>?
-    /// Where `security` is written.
-    public var securityLocation: SourceLocation?
+    /// Exact octets.
+    public var ssids: [Listed<SSID>] = []
+    /// Counted as one list with `ssids`.
+    public var ssidPatterns: [Listed<OctetPattern>] = []
+    /// What the link may be protected by; nil allows everything.
+    public var security: Listed<AllowedSecurity>?
+    public var bssids: [Listed<MACAddressPrefix>] = []
+    public var gateways: [Listed<MACAddress>] = []
+    /// Lower case, without a dot at either end; a domain of the link's agrees that is equal or below.
+    public var domains: [Listed<String>] = []
+    public var subnets: [Listed<IPSubnet>] = []
+    public var interfaces: [Listed<OctetPattern>] = []
+    public var probe: ProbeDefinition?
+    /// How long a link must have agreed before it counts, in microseconds.
+    public var stableFor: Int64 = 0
     /// Its names are never hashed plainly nor shown to readers who may not see them.
-    public var isPrivate: Bool
+    public var isPrivate = false
 
-    public init(
-        name: String, location: SourceLocation, ssids: [ListedSSID], security: Set<Security>? = nil,
-        securityLocation: SourceLocation? = nil, isPrivate: Bool = false
-    ) {
+    public init(name: String, location: SourceLocation) {
         self.name = name
         self.location = location
-        self.ssids = ssids
-        self.security = security
-        self.securityLocation = securityLocation
-        self.isPrivate = isPrivate
     }
+
+    /// Whether it lists names, so that only Wi-Fi links can be on it.
+    public var hasNames: Bool { !ssids.isEmpty || !ssidPatterns.isEmpty }
+
+    /// The most that a link which agrees can show.
+    public var highestAssurance: Assurance {
+        let demanded = security?.value
+        let isWire = !hasNames && bssids.isEmpty
+        let base: Assurance =
+            if demanded?.allowsEnterprise == true, hasNames || isWire {
+                .mutual
+            } else if hasNames, demanded?.allowsPersonal == true {
+                .keyed
+            } else {
+                .claimed
+            }
+        return probe != nil && (base >= .keyed || isWire) ? .proven : base
+    }
+}
+
+/// Which protections a link may have.
+public struct AllowedSecurity: Hashable, Sendable {
+    public var classes: Set<Security>
+    /// By the very suite, whatever class it makes.
+    public var suites: Set<AKM>
+
+    public init(classes: Set<Security> = [], suites: Set<AKM> = []) {
+        self.classes = classes
+        self.suites = suites
+    }
+
+    public func allows(_ security: Security, _ suite: AKM?) -> Bool {
+        classes.contains(security) || suite.map { suites.contains($0) } ?? false
+    }
+
+    /// Whether an 802.1X link can be among what is allowed.
+    var allowsEnterprise: Bool {
+        classes.contains(where: \.isEnterprise)
+            || suites.contains { $0.family == .enterprise || $0.family == .suiteB192 }
+    }
+
+    var allowsPersonal: Bool {
+        classes.contains(where: \.isPersonal) || suites.contains { $0.family == .personal || $0.family == .sae }
+    }
+}
+
+/// A host that exists only inside, and the keys it may show: `probe` of a network.
+public struct ProbeDefinition: Hashable, Sendable {
+    /// For the handshake, and to be looked up where there is no address.
+    public var host: String
+    public var port: UInt16
+    public var address: IPAddress?
+    /// SHA-256 of the DER SubjectPublicKeyInfo, 32 octets each; any of them.
+    public var pins: [[UInt8]]
+    /// How long a proof lasts, in microseconds.
+    public var lifetime: Int64
+    public var location: SourceLocation
+
+    public init(
+        host: String, port: UInt16 = 443, address: IPAddress? = nil, pins: [[UInt8]],
+        lifetime: Int64 = defaultLifetime, location: SourceLocation
+    ) {
+        self.host = host
+        self.port = port
+        self.address = address
+        self.pins = pins
+        self.lifetime = lifetime
+        self.location = location
+    }
+
+    public static let defaultLifetime: Int64 = 600_000_000
 }
 
 /// Networks that need no description.
@@ -47,13 +123,14 @@ public enum BuiltInNetwork: String, Hashable, Sendable, CaseIterable {
     case wired
     /// A cellular link is up.
     case cellular
+    /// The way to the internet costs by volume, by a network manager's word.
+    case metered
+    /// A tunnel is up.
+    case vpn
     /// No physical link is up.
     case offline
     /// A physical link is up, but no described network matches.
     case unlisted
-
-    /// Names kept for networks that do not exist yet.
-    static let reserved = ["metered", "vpn"]
 
     /// Whether it is a place of its own, so that entering and leaving it are told; the others are properties of links.
     public var isPlace: Bool { self == .unlisted }

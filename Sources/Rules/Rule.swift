@@ -1,82 +1,84 @@
-/// What shall happen on, or off, certain networks: `[rule.NAME]` of a rule file.
+/// What shall hold, and what happens, on or off certain networks: `[rule.NAME]` of a rule file.
 public struct Rule: Hashable, Sendable {
-    /// A network by name, defined in any file or built in.
-    public struct NetworkReference: Hashable, Sendable {
-        public var name: String
-        public var location: SourceLocation
-
-        public init(name: String, location: SourceLocation) {
-            self.name = name
-            self.location = location
-        }
-    }
-
-    public enum Condition: Hashable, Sendable {
-        /// Active on any of the networks.
-        case on([NetworkReference])
-        /// Active off all of them.
-        case off([NetworkReference])
-
-        public var networks: [NetworkReference] {
-            switch self {
-            case .on(let networks), .off(let networks): networks
-            }
-        }
-    }
-
-    /// A program to run, without a shell.
-    public struct Command: Hashable, Sendable {
-        /// An absolute path, then the arguments.
-        public var arguments: [String]
-        /// Microseconds.
-        public var timeout: Int64
-        public var location: SourceLocation
-
-        public init(arguments: [String], timeout: Int64 = defaultTimeout, location: SourceLocation) {
-            self.arguments = arguments
-            self.timeout = timeout
-            self.location = location
-        }
-
-        public static let defaultTimeout: Int64 = 30_000_000
-    }
-
     public enum Edge: String, Hashable, Sendable {
         case enter, leave
+    }
+
+    /// When what a rule wants may start.
+    public enum Readiness: String, Hashable, Sendable, CaseIterable {
+        /// The link is up.
+        case link
+        /// It has an address.
+        case address
+        case internet
     }
 
     public var name: String
     public var location: SourceLocation
     public var condition: Condition
+    /// Outside of them the rule does not hold; empty for always.
+    public var times: [WeeklyTime] = []
     /// How long the machine must have been on a network before the rule believes it, in microseconds. That it has
     /// left one is believed at once.
-    public var settle: Int64
-    public var isEnabled: Bool
-    /// Tells what it would do and runs nothing.
-    public var isObserving: Bool
-    public var enter: [Command]
-    public var leave: [Command]
+    public var settle = defaultSettle
+    /// When enter actions, and what relaxes, may start; nothing else waits.
+    public var readiness = Readiness.address
+    /// Of two rules that want something else of one target, the higher one has its way.
+    public var priority = 0
+    public var isEnabled = true
+    /// Tells what it would do and does nothing.
+    public var isObserving = false
+    /// Whether users may hold it as it is.
+    public var mayBeHeldByUser = false
+    /// Why relaxing by less than mutual evidence is all right; nil where it is not.
+    public var acceptedWeakness: String?
+    public var states: [Listed<StateAction>] = []
+    public var enter: [Listed<EdgeAction>] = []
+    public var leave: [Listed<EdgeAction>] = []
 
-    public init(
-        name: String, location: SourceLocation, condition: Condition, settle: Int64 = defaultSettle,
-        isEnabled: Bool = true, isObserving: Bool = false, enter: [Command] = [], leave: [Command] = []
-    ) {
+    public init(name: String, location: SourceLocation, condition: Condition = .all([])) {
         self.name = name
         self.location = location
         self.condition = condition
-        self.settle = settle
-        self.isEnabled = isEnabled
-        self.isObserving = isObserving
-        self.enter = enter
-        self.leave = leave
     }
 
     public static let defaultSettle: Int64 = 2_000_000
 
-    public func commands(on edge: Edge) -> [Command] {
+    public func actions(on edge: Edge) -> [Listed<EdgeAction>] {
         switch edge {
         case .enter: enter
         case .leave: leave
         }
     }
+
+    /// What a rule does to protection as a whole, which decides how sure one must be for it to begin and to end.
+    public enum Leaning: Hashable, Sendable {
+        /// Its beginning and its end are harmless.
+        case neutral
+        /// Its beginning lowers protection.
+        case relaxing
+        /// Its end does.
+        case tightening
+    }
+
+    /// A rule whose beginning and end both relax is refused as the files are read.
+    public var leaning: Leaning {
+        if !relaxationsAtBeginning.isEmpty { return .relaxing }
+        return relaxationsAtEnd.isEmpty ? .neutral : .tightening
+    }
+
+    /// What lowers protection as the rule begins to hold, in a few words each.
+    var relaxationsAtBeginning: [Listed<String>] {
+        states.filter { $0.value.effect == .relaxing }.map { Listed($0.value.summary, at: $0.location) }
+            + enter.filter(\.value.isRelaxing).map { Listed($0.value.summary, at: $0.location) }
+    }
+
+    var relaxationsAtEnd: [Listed<String>] {
+        states.filter { $0.value.effect == .tightening }.map {
+            Listed("the end of \($0.value.summary)", at: $0.location)
+        } + leave.filter(\.value.isRelaxing).map { Listed($0.value.summary, at: $0.location) }
+    }
+
+    /// How sure one must be of a network before it lowers protection.
+    var demandedAssurance: Assurance { acceptedWeakness == nil ? .mutual : .claimed }
 }

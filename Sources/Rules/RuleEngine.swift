@@ -1,4 +1,5 @@
 public import Environment
+internal import Netlink
 public import Platform
 
 /// Turns environments, as they follow each other, into decisions: each transition is decided exactly once.
@@ -6,214 +7,497 @@ public import Platform
 /// A pure state machine: the caller hands it every new environment, calls `advance(to:)` at `nextDeadline` and carries
 /// out what it decides, in order.
 ///
+/// - What lowers protection takes evidence that is certain, and time; what raises it takes neither.
 /// - That a network was left is believed at once; that it was entered, by rules, after their `settle` time.
 /// - While a link's state is `unknown`, its last known state is kept in its place: nothing is left because of it, and
 ///   no rule believes that a network was entered by it.
 public struct RuleEngine: Sendable {
+    public struct Options: Hashable, Sendable {
+        /// Every rule only tells what it would do.
+        public var isObserving = false
+        /// A rule that wants to change more often within a minute is held on the protected side.
+        public var changesPerMinute = 6
+
+        public init() {}
+    }
+
     public private(set) var ruleSet: RuleSet
+    public private(set) var options: Options
 
     private var environment: NetworkEnvironment?
     private var links = LinkMemory()
-    /// Networks the machine is on, in the order in which it came there.
-    private var presences: [Presence] = []
-    private var states: [String: RuleState] = [:]
-    /// Rules that are about to believe that a network was entered.
-    private var settling: [String: Settling] = [:]
-    private var signature: Signature?
+    private var proofs = ProofBook()
+    /// What the environment came to last, networks that have not been there long enough set aside.
+    public private(set) var judgement = Judgement()
+    private var doubtful: Set<String> = []
+    /// Since when networks with a `stable-for` have matched without a break.
+    private var matchedSince: [String: Int64] = [:]
+    private var standings: [String: Standing] = [:]
+    /// The names of `standings`, in the order in which the machine came there.
+    private var order: [String] = []
+    private var placeTrustedSince: Int64?
+    private var now: Timestamp?
+    private var hasDecided = false
+    /// Whether a link's state has never been known: nothing can be said about the place, then.
+    private var isBlind = false
 
-    private struct Presence {
-        var match: NetworkMatch
-        let since: Int64
-    }
+    private var states: [RuleState]
+    /// Rules that hold.
+    private var active: Set<Int> = []
+    /// Rules that time alone may change, and when (µs, boot time).
+    private var due: [Int: Int64] = [:]
+    /// Rules that hold and wait for the network to be ready.
+    private var awaiting: Set<Int> = []
+    /// Rules that want something of a target, in the order of the files.
+    private var claims: [StateAction.Target: [Claim]] = [:]
+    private var granted: [StateAction.Target: Claim] = [:]
 
-    private struct Settling {
-        let since: Int64
-        var isHeld: Bool
-        var due: Int64
-    }
-
-    /// What rules depend on; they are looked at again only when it changes.
-    private struct Signature: Equatable {
-        var matches: Set<String>
-        var unknownLinks: Set<Int32>
+    private struct Claim: Equatable {
+        let rule: Int
+        let index: Int
     }
 
     /// - Parameter activeRules: the rules that held before the agent was restarted in the same association: they do
     ///   not enter again.
-    public init(ruleSet: RuleSet, resuming activeRules: some Sequence<String> = []) {
+    public init(ruleSet: RuleSet, options: Options = Options(), resuming activeRules: some Sequence<String> = []) {
         self.ruleSet = ruleSet
+        self.options = options
+        states = ruleSet.rules.map { _ in RuleState() }
         let resumed = Set(activeRules)
-        for rule in ruleSet.rules where rule.isEnabled && resumed.contains(rule.name) {
-            states[rule.name] = RuleState(believesOn: rule.condition.isOn)
+        guard !resumed.isEmpty else { return }
+        for (index, rule) in ruleSet.rules.enumerated() where rule.isEnabled && resumed.contains(rule.name) {
+            active.insert(index)
         }
     }
 
     /// The rules that hold now, in the order of the files.
-    public var activeRules: [String] {
-        ruleSet.rules.filter { states[$0.name]?.holds($0) ?? false }.map(\.name)
-    }
+    public var activeRules: [String] { active.sorted().map { ruleSet.rules[$0].name } }
 
     /// The networks the machine is on, in the order in which it came there; built-in ones included.
-    public var networks: [NetworkMatch] { presences.map(\.match) }
+    public var networks: [NetworkMatch] { order.compactMap { standings[$0]?.match } }
+
+    /// What shall hold now, by target.
+    public var desiredStates: [StateRequest] {
+        granted.values.sorted { ($0.rule, $0.index) < ($1.rule, $1.index) }.map { request($0) }
+    }
 
     /// When to call `advance(to:)` at the latest, in microseconds of boot time.
     public var nextDeadline: Int64? {
-        settling.values.lazy.filter { !$0.isHeld }.map(\.due).min()
+        if isBlind { return nil }
+        // While a link is unknown nothing is proven, nor is it any longer in doubt what was.
+        let others = links.unknown.isEmpty ? [proofs.deadline, stabilityDeadline] : []
+        return ([due.values.min()] + others).compactMap { $0 }.min()
     }
 
     /// Takes in a new environment, which was the case at `time`.
     public mutating func update(_ environment: NetworkEnvironment, at time: Timestamp) -> [Decision] {
         self.environment = environment
-        return decide(at: time.boottime)
+        return decide(at: time)
     }
 
-    /// Lets time pass.
+    /// Lets time pass; also to be called when the civil time has been set.
     public mutating func advance(to time: Timestamp) -> [Decision] {
-        decide(at: time.boottime)
+        decide(at: time)
+    }
+
+    /// Takes in what came of a probe.
+    public mutating func take(_ isProven: Bool, for identifier: UInt64, at time: Timestamp) -> [Decision] {
+        proofs.take(isProven, for: identifier, at: time.boottime)
+        return decide(at: time)
     }
 
     /// Puts other rules in place. Those that still exist keep holding without entering again; those that are gone or
-    /// disabled stop, and their `leave` commands are not run, since they are the administrator's no longer.
-    public mutating func replace(with ruleSet: RuleSet, at time: Timestamp) -> [Decision] {
+    /// disabled stop, and their `leave` actions are not run, since they are the administrator's no longer.
+    public mutating func replace(with ruleSet: RuleSet, options: Options? = nil, at time: Timestamp) -> [Decision] {
         var decisions: [Decision] = []
-        let successors = Dictionary(ruleSet.rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        for rule in self.ruleSet.rules {
-            guard var state = states[rule.name] else { continue }
-            let wasActive = state.holds(rule)
-            if let successor = successors[rule.name], successor.isEnabled {
-                // What was believed was about other networks, perhaps; whether the rule holds is kept.
-                if successor.condition.isOn != rule.condition.isOn {
-                    state.believesOn = wasActive == successor.condition.isOn
-                    states[rule.name] = state
-                }
-                if let pending = settling[rule.name] { settling[rule.name]?.due = pending.since + successor.settle }
+        let successors = Dictionary(
+            ruleSet.rules.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var states = ruleSet.rules.map { _ in RuleState() }
+        var active: Set<Int> = []
+        for (index, rule) in self.ruleSet.rules.enumerated() {
+            if let successor = successors[rule.name], ruleSet.rules[successor].isEnabled {
+                states[successor] = self.states[index]
+                if self.active.contains(index) { active.insert(successor) }
                 continue
             }
-            states[rule.name] = nil
-            settling[rule.name] = nil
-            if let edge = state.lastRun { decisions.append(.cancel(rule: rule.name, edge: edge)) }
-            if wasActive {
+            if let edge = self.states[index].lastRun { decisions.append(.cancel(rule: rule.name, edge: edge)) }
+            if self.active.contains(index) {
                 let because = successors[rule.name] == nil ? "removed from the rule files" : "disabled"
                 decisions.append(.ruleDeactivated(rule, because: because))
             }
         }
+        let before = granted.mapValues { request($0) }
         self.ruleSet = ruleSet
-        signature = nil
-        return decisions + decide(at: time.boottime)
+        self.options = options ?? self.options
+        self.states = states
+        self.active = active
+        due = [:]
+        awaiting = []
+        claims = [:]
+        granted = [:]
+        hasDecided = false
+        decisions += decide(at: time)
+        // What is asked of a target may have changed with its rule, or have no rule any more.
+        decisions.removeAll { if case .stateChanged = $0 { true } else { false } }
+        for target in Set(before.keys).union(granted.keys).sorted() {
+            let request = granted[target].map { self.request($0) }
+            if request?.action != before[target]?.action { decisions.append(.stateChanged(target, request)) }
+        }
+        return decisions
+    }
+
+    // MARK: Explaining
+
+    /// Why a rule holds or does not hold now; nil where there is no such rule.
+    public func reason(forRule name: String) -> Reason? {
+        guard let index = ruleSet.rules.firstIndex(where: { $0.name == name }), let situation else { return nil }
+        let rule = ruleSet.rules[index]
+        guard rule.isEnabled else { return Reason(.no, "disabled") }
+        var parts = [situation.reason(for: rule)]
+        if let now, !rule.isInTime(WeekTime(CivilTime(local: now.wall))) {
+            parts.append(Reason(.no, "outside of its time"))
+        }
+        if states[index].isHeld { parts.append(Reason(.maybe, heldText)) }
+        if awaiting.contains(index) { parts.append(Reason(.maybe, "waits until \(rule.readiness.rawValue) is there")) }
+        let isActive = active.contains(index)
+        return Reason(isActive ? .yes : .no, isActive ? "holds" : "does not hold", parts: parts)
+    }
+
+    private var situation: Situation? {
+        guard let now else { return nil }
+        return Situation(
+            judgement: judgement, standings: standings, doubtful: doubtful, placeTrustedSince: placeTrustedSince,
+            now: now.boottime, trustFrozenAt: links.earliestUnknown)
+    }
+
+    private var heldText: String {
+        "changed more than \(options.changesPerMinute) times within a minute; held until that has stopped for a minute"
     }
 
     // MARK: Deciding
 
-    private mutating func decide(at now: Int64) -> [Decision] {
-        guard let environment else { return [] }
-        guard let known = links.resolve(environment, at: now) else {
-            // A link whose state has never been known: nothing can be said about the place yet.
-            for name in settling.keys { settling[name]?.isHeld = true }
-            signature = nil
+    private mutating func decide(at time: Timestamp) -> [Decision] {
+        now = time
+        let now = time.boottime
+        guard let environment, let known = links.resolve(environment, at: now) else {
+            isBlind = true
             return []
         }
-        let judgement = ruleSet.judge(known)
-        let earlier = presences
-        var decisions = moveNetworks(to: judgement, at: now)
+        isBlind = false
+        var decisions = prove(known, at: now)
+        let earlier = standings
+        let changed = move(to: stabilized(judgement, at: now), at: now, &decisions)
 
-        let current = Signature(matches: Set(judgement.matches.map(\.name)), unknownLinks: links.unknown)
-        let isDue = nextDeadline.map { $0 <= now } ?? false
-        guard current != signature || isDue else { return decisions }
-        signature = current
-        for rule in ruleSet.rules where rule.isEnabled {
-            decisions += decide(rule, in: judgement, earlier: earlier, at: now)
+        var affected = Set(due.filter { $0.value <= now }.keys).union(awaiting)
+        if hasDecided {
+            for name in changed.networks { affected.formUnion(ruleSet.rulesByNetwork[name] ?? []) }
+            if changed.hasTrust { affected.formUnion(placeSensitive) }
+        } else {
+            affected = Set(ruleSet.rules.indices)
         }
+        hasDecided = true
+        guard !affected.isEmpty, let situation else { return decisions }
+        var targets: Set<StateAction.Target> = []
+        let weekTime = WeekTime(CivilTime(local: time.wall))
+        for index in affected.sorted() where ruleSet.rules[index].isEnabled {
+            decide(index, situation, earlier, weekTime, time, &decisions)
+            claim(index, &targets)
+        }
+        for target in targets.sorted() { grant(target, &decisions) }
         return decisions
     }
 
-    /// Networks left, then networks entered or known better or worse.
-    private mutating func moveNetworks(to judgement: Judgement, at now: Int64) -> [Decision] {
+    /// Judges with what has been proven, and says what has to be.
+    private mutating func prove(_ environment: NetworkEnvironment, at now: Int64) -> [Decision] {
         var decisions: [Decision] = []
-        let names = Set(judgement.matches.map(\.name))
-        for presence in presences where presence.match.isPlace && !names.contains(presence.match.name) {
-            // Where the loss was held back, it was when the link was lost, not when that became certain.
-            let end = links.lossTime(of: presence.match) ?? now
-            let stay = Stay(microseconds: max(end - presence.since, 0))
-            decisions.append(.networkLeft(presence.match, stayed: stay))
-        }
-        presences.removeAll { !names.contains($0.match.name) }
-        for match in judgement.matches {
-            if let place = presences.firstIndex(where: { $0.match.name == match.name }) {
-                let previous = presences[place].match.assurance
-                presences[place].match = match
-                if match.isPlace, previous != match.assurance {
-                    decisions.append(.assuranceChanged(match, previous: previous))
-                }
-            } else {
-                presences.append(Presence(match: match, since: now))
-                if match.isPlace { decisions.append(.networkEntered(match)) }
+        judgement = ruleSet.judge(environment, proofs: proofs.proofs)
+        guard links.unknown.isEmpty else { return [] }
+        let before = proofs.proofs
+        for step in proofs.update(judgement, environment, in: ruleSet, at: now) {
+            switch step {
+            case .ask(let request): decisions.append(.probe(request))
+            case .forget(let identifier): decisions.append(.cancelProbe(identifier: identifier))
             }
         }
+        // A proof was made on another association or is too old.
+        if proofs.proofs != before { judgement = ruleSet.judge(environment, proofs: proofs.proofs) }
         return decisions
+    }
+
+    /// Networks that have not been there long enough are not known to be there.
+    private mutating func stabilized(_ judgement: Judgement, at now: Int64) -> Judgement {
+        var judgement = judgement
+        var since: [String: Int64] = [:]
+        judgement.matches.removeAll { match in
+            guard match.builtIn == nil, let network = ruleSet.network(named: match.name), network.stableFor > 0 else {
+                return false
+            }
+            let start = matchedSince[match.name] ?? now
+            since[match.name] = start
+            guard now - start < network.stableFor else { return false }
+            // What a network shows that may be gone in a moment is worth nothing.
+            for link in match.links { judgement.linkAssurances[link.interfaceIndex] = .unknown }
+            judgement.doubts.append(
+                NetworkObjection(
+                    name: match.name, interfaceName: match.links.first?.interfaceName ?? "", evidence: match.evidence,
+                    objection: Evidence("stable-for", "not yet", at: network.location)))
+            return true
+        }
+        matchedSince = since
+        return judgement
+    }
+
+    private var stabilityDeadline: Int64? {
+        matchedSince.compactMap { name, since in
+            judgement.doubt(name) == nil ? nil : since + (ruleSet.network(named: name)?.stableFor ?? 0)
+        }.min()
+    }
+
+    private struct Movement {
+        var networks: Set<String> = []
+        /// Whether the place as a whole began or ceased to be sure enough for less protection.
+        var hasTrust = false
+    }
+
+    /// Networks left, then networks entered or known better or worse; answers whatever rules may depend on.
+    private mutating func move(to new: Judgement, at now: Int64, _ decisions: inout [Decision]) -> Movement {
+        var movement = Movement()
+        judgement = new
+        let names = Set(new.matches.map(\.name))
+        for name in order where !names.contains(name) {
+            guard let standing = standings.removeValue(forKey: name) else { continue }
+            movement.networks.insert(name)
+            guard standing.match.isPlace else { continue }
+            // Where the loss was held back, it was when the link was lost, not when that became certain.
+            let end = links.lossTime(of: standing.match) ?? now
+            decisions.append(
+                .networkLeft(standing.match, stayed: Stay(microseconds: max(end - standing.since, 0))))
+        }
+        order.removeAll { !names.contains($0) }
+        let mayBegin = links.unknown.isEmpty
+        for match in new.matches {
+            var standing = standings[match.name] ?? Standing(match, since: now)
+            let previous = standing.match.assurance
+            let trust = standing.trustedSince
+            let wasFrozen = standing.frozenAt != nil
+            standing.match = match
+            standing.frozenAt = links.holds(match) ? standing.frozenAt ?? now : nil
+            standing.updateTrust(in: new, at: now, mayBegin: mayBegin)
+            if standings[match.name] == nil {
+                order.append(match.name)
+                movement.networks.insert(match.name)
+                if match.isPlace { decisions.append(.networkEntered(match)) }
+            } else {
+                if previous != match.assurance {
+                    movement.networks.insert(match.name)
+                    if match.isPlace { decisions.append(.assuranceChanged(match, previous: previous)) }
+                }
+                if trust != standing.trustedSince || wasFrozen != (standing.frozenAt != nil) {
+                    movement.networks.insert(match.name)
+                }
+            }
+            standings[match.name] = standing
+        }
+        let nowDoubtful = Set(new.doubts.map(\.name))
+        movement.networks.formUnion(doubtful.symmetricDifference(nowDoubtful))
+        doubtful = nowDoubtful
+        let isTrusted = !new.isSuspended && new.assurance >= .mutual
+        if isTrusted != (placeTrustedSince != nil), !isTrusted || mayBegin {
+            placeTrustedSince = isTrusted ? now : nil
+            movement.hasTrust = true
+        }
+        return movement
+    }
+
+    /// Rules that a network they are off may keep as they are, by how sure the place is.
+    private var placeSensitive: [Int] {
+        active.filter { ruleSet.rules[$0].leaning == .tightening } + ruleSet.relaxingOffNetworks
     }
 
     private mutating func decide(
-        _ rule: Rule, in judgement: Judgement, earlier: [Presence], at now: Int64
-    ) -> [Decision] {
-        var state = states[rule.name] ?? RuleState()
-        let wasActive = state.holds(rule)
-        let match = rule.match(in: judgement)
-        if match == nil {
-            settling[rule.name] = nil
-            state.believesOn = false
-        } else if state.believesOn != true {
-            var pending = settling[rule.name] ?? Settling(since: now, isHeld: false, due: now + rule.settle)
-            pending.isHeld = rule.condition.networks.allSatisfy { network in
-                judgement[network.name].map { links.holds($0) } ?? true
+        _ index: Int, _ situation: Situation, _ earlier: [String: Standing], _ weekTime: WeekTime, _ time: Timestamp,
+        _ decisions: inout [Decision]
+    ) {
+        let rule = ruleSet.rules[index]
+        var state = states[index]
+        defer { states[index] = state }
+        let now = time.boottime
+        let wasActive = active.contains(index)
+        var next: Int64?
+        let isInTime = rule.isInTime(weekTime)
+        let wanted = isInTime && situation.shallHold(rule, holds: state.wanted ?? wasActive, due: &next)
+        if !rule.times.isEmpty {
+            let elapsed = time.wall % 60_000_000
+            next = min(next ?? .max, now + Int64(rule.minutesUntilChange(from: weekTime)) * 60_000_000 - elapsed)
+        }
+        let wasHeld = state.isHeld
+        let isActive = state.guarded(
+            wanted, isActive: wasActive, protected: rule.leaning == .tightening,
+            limit: options.changesPerMinute, at: now)
+        if let end = state.heldUntil { next = min(next ?? .max, end) }
+        due[index] = next
+        if state.isHeld, !wasHeld { decisions.append(.ruleSkipped(rule, because: heldText)) }
+
+        let subject = state.subject
+        let match = rule.match(in: situation)
+        // The place on which the rule holds, as long as it does so undisputed.
+        if isActive, wanted { state.subject = match ?? situation.judgement.place }
+        if isActive != wasActive {
+            if isActive { active.insert(index) } else { active.remove(index) }
+            let because = isInTime ? situation.summary(for: rule) : "outside of its time"
+            let edge: Rule.Edge = isActive ? .enter : .leave
+            if let obsolete = state.lastRun, obsolete != edge {
+                decisions.append(.cancel(rule: rule.name, edge: obsolete))
+                state.lastRun = nil
             }
-            if !pending.isHeld, pending.due <= now {
-                settling[rule.name] = nil
-                state.believesOn = true
-            } else {
-                settling[rule.name] = pending
+            decisions.append(
+                isActive ? .ruleActivated(rule, because: because) : .ruleDeactivated(rule, because: because))
+            state.isEntering = isActive
+            if !isActive, !isObserving(rule), !rule.leave.isEmpty {
+                // The access point may be another one than when the rule began to hold.
+                let last = subject.flatMap { earlier[$0.name]?.match } ?? subject
+                run(rule, .leave, last, &decisions)
+                state.lastRun = .leave
             }
         }
-        let isActive = state.holds(rule)
-        let subject = state.subject
-        // The place on which the rule holds, as long as it does so undisputed.
-        if isActive, rule.condition.isOn == (match != nil) { state.subject = match ?? judgement.place }
-        defer { states[rule.name] = state }
-        guard isActive != wasActive else { return [] }
-
-        let because = rule.reason(in: judgement)
-        var decisions: [Decision] = []
-        let edge: Rule.Edge = isActive ? .enter : .leave
-        if let obsolete = state.lastRun, obsolete != edge { decisions.append(.cancel(rule: rule.name, edge: obsolete)) }
-        decisions.append(isActive ? .ruleActivated(rule, because: because) : .ruleDeactivated(rule, because: because))
-        guard !rule.isObserving else { return decisions }
-        // The access point may be another one than when the rule began to hold.
-        let last = earlier.first { $0.match.name == subject?.name }?.match ?? subject
-        let commands = rule.commands(on: edge)
-        if !commands.isEmpty { state.lastRun = edge }
-        return decisions
-            + commands.indices.map { index in
-                .run(
-                    CommandRequest(rule: rule, edge: edge, index: index, network: isActive ? state.subject : last))
+        let isReady = isActive && environment.map { rule.isReady(on: match, $0) } ?? false
+        if isActive, state.isEntering, isReady {
+            state.isEntering = false
+            if !isObserving(rule), !rule.enter.isEmpty {
+                run(rule, .enter, state.subject, &decisions)
+                state.lastRun = .enter
             }
+        }
+        if isReady { state.wasReady = true } else if !isActive { state.wasReady = false }
+        let waits = isActive && !state.wasReady
+        if waits { awaiting.insert(index) } else { awaiting.remove(index) }
+    }
+
+    private func run(_ rule: Rule, _ edge: Rule.Edge, _ network: NetworkMatch?, _ decisions: inout [Decision]) {
+        for index in rule.actions(on: edge).indices {
+            decisions.append(.run(ActionRequest(rule: rule, edge: edge, index: index, network: network)))
+        }
+    }
+
+    private func isObserving(_ rule: Rule) -> Bool { rule.isObserving || options.isObserving }
+
+    // MARK: What shall hold
+
+    /// Notes what a rule wants of its targets now.
+    private mutating func claim(_ index: Int, _ targets: inout Set<StateAction.Target>) {
+        let rule = ruleSet.rules[index]
+        for (place, action) in rule.states.enumerated() {
+            let claim = Claim(rule: index, index: place)
+            let target = action.value.target
+            let isWanted =
+                active.contains(index) && !isObserving(rule)
+                && (action.value.effect != .relaxing || states[index].wasReady)
+            let isNoted = claims[target]?.contains(claim) ?? false
+            guard isWanted != isNoted else { continue }
+            if isWanted { claims[target, default: []].append(claim) } else { claims[target]?.removeAll { $0 == claim } }
+            targets.insert(target)
+        }
+    }
+
+    /// Gives a target to one of the rules that want something of it: the highest priority, then the last in the files.
+    private mutating func grant(_ target: StateAction.Target, _ decisions: inout [Decision]) {
+        let candidates = claims[target] ?? []
+        let best = candidates.max { left, right in
+            let (first, second) = (ruleSet.rules[left.rule].priority, ruleSet.rules[right.rule].priority)
+            return (first, left.rule, left.index) < (second, right.rule, right.index)
+        }
+        let wish = best.map { request($0) }
+        for claim in candidates where claim != best {
+            let rule = ruleSet.rules[claim.rule]
+            let isOverruled = rule.states[claim.index].value != wish?.action
+            let wasOverruled = states[claim.rule].overruled.contains(claim.index)
+            if isOverruled, !wasOverruled, let wish {
+                decisions.append(
+                    .ruleSkipped(
+                        rule, because: "\(target) is up to rule \(wish.rule.name) (\(wish.rule.location))"))
+            }
+            if isOverruled {
+                states[claim.rule].overruled.insert(claim.index)
+            } else {
+                states[claim.rule].overruled.remove(claim.index)
+            }
+        }
+        if let best { states[best.rule].overruled.remove(best.index) }
+        let previous = granted[target].map { request($0) }
+        granted[target] = best
+        if previous?.action != wish?.action { decisions.append(.stateChanged(target, wish)) }
+    }
+
+    private func request(_ claim: Claim) -> StateRequest {
+        StateRequest(rule: ruleSet.rules[claim.rule], index: claim.index, network: states[claim.rule].subject)
     }
 }
 
 /// What the engine remembers of a rule.
 private struct RuleState {
-    /// Whether the machine is on one of the rule's networks, settled; nil before that was ever known.
-    var believesOn: Bool?
+    /// The place on which it holds, or held last.
     var subject: NetworkMatch?
-    /// The edge whose commands were run last, and may still run.
+    /// The edge whose actions were run last, and may still run.
     var lastRun: Rule.Edge?
+    /// It holds, and its enter actions have not been started.
+    var isEntering = false
+    /// It holds, and the network has been ready since it does.
+    var wasReady = false
+    /// The state actions that another rule overrules.
+    var overruled: Set<Int> = []
 
-    func holds(_ rule: Rule) -> Bool {
-        believesOn == rule.condition.isOn
+    // The oscillation guard.
+    /// What the rule would be without it; nil while that is what it is.
+    private(set) var wanted: Bool?
+    /// When that changed within the last minute (µs, boot time).
+    private var changes: [Int64] = []
+    /// Set while the rule is held on the protected side.
+    private(set) var heldUntil: Int64?
+
+    var isHeld: Bool { heldUntil != nil }
+
+    private static let minute: Int64 = 60_000_000
+
+    /// Whether the rule is to hold: what is wanted, unless that changes too often.
+    mutating func guarded(_ wanted: Bool, isActive: Bool, protected: Bool, limit: Int, at now: Int64) -> Bool {
+        if wanted != self.wanted ?? isActive { changes.append(now) }
+        changes.removeAll { $0 <= now - RuleState.minute }
+        // A long row adds nothing.
+        if changes.count > limit + 1 { changes.removeFirst(changes.count - limit - 1) }
+        if changes.count > limit || isHeld && !changes.isEmpty {
+            heldUntil = (changes.last ?? now) + RuleState.minute
+            self.wanted = wanted
+            return protected
+        }
+        heldUntil = nil
+        self.wanted = nil
+        return wanted
     }
 }
 
-extension Rule.Condition {
-    fileprivate var isOn: Bool {
-        if case .on = self { true } else { false }
+extension Rule {
+    /// The first network that makes it hold.
+    fileprivate func match(in situation: Situation) -> NetworkMatch? {
+        for mention in condition.mentions where !mention.isNegated {
+            if let standing = situation.standings[mention.network.name] { return standing.match }
+        }
+        return nil
+    }
+
+    /// Whether what waits may start. A rule that holds off networks has no link to wait for.
+    fileprivate func isReady(on match: NetworkMatch?, _ environment: NetworkEnvironment) -> Bool {
+        switch readiness {
+        case .link: true
+        case .address:
+            match.map { match in
+                match.links.isEmpty
+                    || match.links.contains { link in
+                        environment.interfaces[link.interfaceIndex]?.addresses.contains { !$0.address.isLinkLocal }
+                            ?? false
+                    }
+            } ?? true
+        case .internet: environment.connectivity == .internet
+        }
     }
 }
 
@@ -222,4 +506,8 @@ extension Judgement {
     fileprivate var place: NetworkMatch? {
         matches.first { $0.isPlace } ?? self[BuiltInNetwork.offline.rawValue]
     }
+}
+
+extension StateAction.Target: Comparable {
+    public static func < (left: Self, right: Self) -> Bool { (left.kind, left.name) < (right.kind, right.name) }
 }

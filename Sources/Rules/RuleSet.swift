@@ -1,33 +1,38 @@
-internal import WiFi
-
 /// Checked networks and rules, in the order of the files.
 public struct RuleSet: Sendable {
     public let networks: [NetworkDefinition]
     public let rules: [Rule]
 
-    /// Which networks list an SSID, and by which of their SSIDs: judging looks up the one name that the link has, so
-    /// it costs the same with ten networks and with a hundred thousand.
-    private let listed: [SSID: [Listing]]
-
-    struct Listing: Sendable {
-        let network: Int
-        let ssid: Int
-    }
+    let index: NetworkIndex
+    /// The rules that mention a network, by its name.
+    let rulesByNetwork: [String: [Int]]
+    /// The rules that lower protection off networks: how sure the place is matters to them.
+    let relaxingOffNetworks: [Int]
+    private let positions: [String: Int]
 
     /// Names must be unique and what rules refer to must exist, as `load(_:)` makes sure.
     public init(networks: [NetworkDefinition] = [], rules: [Rule] = []) {
         self.networks = networks
         self.rules = rules
-        var listed: [SSID: [Listing]] = [:]
-        for (position, network) in networks.enumerated() {
-            for (place, entry) in network.ssids.enumerated() {
-                listed[entry.ssid, default: []].append(Listing(network: position, ssid: place))
+        index = NetworkIndex(networks)
+        positions = Dictionary(
+            networks.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var rulesByNetwork: [String: [Int]] = [:]
+        for (position, rule) in rules.enumerated() {
+            for network in rule.condition.networks where rulesByNetwork[network.name]?.last != position {
+                rulesByNetwork[network.name, default: []].append(position)
             }
         }
-        self.listed = listed
+        self.rulesByNetwork = rulesByNetwork
+        relaxingOffNetworks = rules.indices.filter { index in
+            rules[index].leaning == .relaxing && rules[index].condition.mentions.contains(where: \.isNegated)
+        }
     }
 
-    func listings(of ssid: SSID) -> [Listing] { listed[ssid] ?? [] }
+    /// A described network by its name.
+    public func network(named name: String) -> NetworkDefinition? {
+        positions[name].map { networks[$0] }
+    }
 }
 
 /// A rule file that was read; its path is for messages only.

@@ -29,12 +29,22 @@ struct RuleSetLoader {
 
     mutating func finish() -> RuleSet.LoadResult {
         resolveReferences()
+        let ruleSet = RuleSet(networks: networks, rules: rules)
+        if isComplete { refuseWeakEvidence(in: ruleSet) }
         let diagnostics = checkers.flatMap { checker in
             checker.diagnostics.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
         }
         let isClean = !diagnostics.contains { $0.severity == .error }
-        return RuleSet.LoadResult(
-            ruleSet: isClean ? RuleSet(networks: networks, rules: rules) : nil, diagnostics: diagnostics)
+        return RuleSet.LoadResult(ruleSet: isClean ? ruleSet : nil, diagnostics: diagnostics)
+    }
+
+    private mutating func refuseWeakEvidence(in ruleSet: RuleSet) {
+        for rule in ruleSet.rules {
+            for problem in ruleSet.weakEvidence(of: rule) {
+                guard let index = checkers.firstIndex(where: { $0.file.path == problem.location.file }) else { continue }
+                checkers[index].error(.weakEvidence, TOMLValue.Position(problem.location), problem.message)
+            }
+        }
     }
 
     // MARK: Sections
@@ -46,7 +56,7 @@ struct RuleSetLoader {
         for member in members {
             guard checker.checkName(member, of: "network") else { continue }
             let location = checker.location(member.position)
-            if BuiltInNetwork(rawValue: member.key) != nil || BuiltInNetwork.reserved.contains(member.key) {
+            if BuiltInNetwork(rawValue: member.key) != nil {
                 checker.error(.reservedName, member.position, "\"\(member.key)\" is the name of a built-in network")
                 continue
             }
@@ -85,14 +95,16 @@ struct RuleSetLoader {
         let known = Set(builtIn).union(networkPlaces.keys)
         for index in checkers.indices {
             for reference in checkers[index].references where !known.contains(reference.name) {
-                let position = TOMLValue.Position(line: reference.location.line, column: reference.location.column)
-                if BuiltInNetwork.reserved.contains(reference.name) {
-                    checkers[index].unsupported(position, "the built-in network \"\(reference.name)\"")
-                } else {
-                    let hint = Spelling.hint(for: reference.name, among: networkPlaces.keys.sorted() + builtIn)
-                    checkers[index].error(
-                        .unknownNetwork, position, "no network is called \"\(reference.name)\"\(hint)")
-                }
+                let hint = Spelling.hint(for: reference.name, among: networkPlaces.keys.sorted() + builtIn)
+                checkers[index].error(
+                    .unknownNetwork, TOMLValue.Position(reference.location),
+                    "no network is called \"\(reference.name)\"\(hint)")
+            }
+            for reference in checkers[index].ruleReferences where rulePlaces[reference.value] == nil {
+                let hint = Spelling.hint(for: reference.value, among: rulePlaces.keys.sorted())
+                checkers[index].error(
+                    .unknownRule, TOMLValue.Position(reference.location),
+                    "no rule is called \"\(reference.value)\"\(hint)")
             }
         }
     }

@@ -50,6 +50,21 @@ extension Security {
     }
 }
 
+extension AKM {
+    /// The suite that an association request chose; nil where it names none, or more than one.
+    public static func chosen(in request: InformationElements?) -> AKM? {
+        guard let request else { return nil }
+        let choices = request.flatMap { element -> [AKM] in
+            switch (element.id, element.vendor) {
+            case (ElementID.rsn, _): RSN(body: element.payload).map { Array($0.akms) } ?? []
+            case (_, VendorID.wpa): RSN(wpaBody: element.payload).map { Array($0.akms) } ?? []
+            default: []
+            }
+        }
+        return choices.count == 1 ? choices[0] : nil
+    }
+}
+
 extension InformationElements {
     /// The weakest class that any element allows, however often it occurs; nil where none speaks of protection.
     fileprivate func weakestProtection(alsoRequired: Bool) -> Security? {

@@ -53,9 +53,13 @@ extension Decision {
         case .assuranceChanged(let match, let previous): "\(match.name) \(previous) to \(match.assurance)"
         case .ruleActivated(let rule, _): "activated \(rule.name)"
         case .ruleDeactivated(let rule, _): "deactivated \(rule.name)"
+        case .ruleSkipped(let rule, let because): "skipped \(rule.name): \(because)"
         case .cancel(let rule, let edge): "cancel \(rule) \(edge.rawValue)"
         case .run(let request):
             "run \(request.rule.name) \(request.edge.rawValue) \(request.index) for \(request.network?.name ?? "nothing")"
+        case .stateChanged(let target, let request): "\(target): \(request?.action.summary ?? "free")"
+        case .probe(let request): "probe \(request.identifier) \(request.network) on \(request.interfaceName)"
+        case .cancelProbe(let identifier): "cancel probe \(identifier)"
         }
     }
 }

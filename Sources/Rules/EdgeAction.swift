@@ -1,0 +1,98 @@
+/// What happens once as a rule begins or ceases to hold.
+public enum EdgeAction: Hashable, Sendable {
+    case command(Command)
+    case unit(StateAction.Unit)
+    case vpn(StateAction.VPN)
+    case notify(Notification)
+    /// Locks the session.
+    case lock
+    case secondFactor(SecondFactor)
+
+    /// A program to run, without a shell.
+    public struct Command: Hashable, Sendable {
+        /// An absolute path, then the arguments.
+        public var arguments: [String]
+        /// Microseconds.
+        public var timeout = defaultTimeout
+        /// Whose process it is; nil for the agent's choice.
+        public var user: String?
+        public var isRelaxing = false
+
+        public init(arguments: [String]) {
+            self.arguments = arguments
+        }
+
+        public static let defaultTimeout: Int64 = 30_000_000
+    }
+
+    public struct Notification: Hashable, Sendable {
+        /// As the Desktop Notifications Specification has them.
+        public enum Urgency: String, Hashable, Sendable, CaseIterable {
+            case low, normal, critical
+        }
+
+        public var summary: String
+        public var body: String?
+        public var urgency = Urgency.normal
+    }
+
+    /// A second factor that the person at the screen is asked for.
+    public struct SecondFactor: Hashable, Sendable {
+        public enum Consequence: Hashable, Sendable {
+            case lockSession
+            /// The link that led here is taken down.
+            case disconnect
+            case vpn(StateAction.VPN)
+            /// Another rule is held.
+            case hold(rule: String)
+            case command(Command)
+        }
+
+        public var message: String
+        /// Microseconds.
+        public var timeout: Int64 = 120_000_000
+        public var attempts = 3
+        /// Microseconds in which coming back to the same network asks nothing anew.
+        public var grace: Int64 = 0
+        public var onSuccess: [Consequence] = []
+        public var onFailure: [Consequence] = []
+
+        public init(message: String) {
+            self.message = message
+        }
+    }
+}
+
+extension EdgeAction {
+    /// The name of its key.
+    public var kind: String {
+        switch self {
+        case .command: "command"
+        case .unit: "unit"
+        case .vpn: "vpn"
+        case .notify: "notify"
+        case .lock: "lock"
+        case .secondFactor: "second-factor"
+        }
+    }
+
+    public var isRelaxing: Bool {
+        switch self {
+        case .command(let command): command.isRelaxing
+        case .unit(let unit): StateAction.unit(unit).effect == .relaxing
+        case .vpn(let vpn): !vpn.isUp
+        case .notify, .lock, .secondFactor: false
+        }
+    }
+
+    /// In a few words, for people.
+    public var summary: String {
+        switch self {
+        case .command(let command): "run \(command.arguments.first ?? "")"
+        case .unit(let unit): StateAction.unit(unit).summary
+        case .vpn(let vpn): StateAction.vpn(vpn).summary
+        case .notify, .lock: kind
+        case .secondFactor: "ask for a second factor"
+        }
+    }
+}

@@ -1,0 +1,136 @@
+internal import Netlink
+
+/// A URL that names a host and perhaps a port, in a grammar so narrow that no reader of a configuration file can
+/// take it for something else: no credentials, no quotes, no escapes, no white space. RFC 3986 allows much more.
+struct HostURL: Hashable {
+    /// Lower case.
+    let scheme: String
+    /// A name of letters, digits and hyphens, an IPv4 address, or an IPv6 address without its brackets.
+    let host: String
+    /// 1–65535.
+    let port: UInt16?
+    /// With its leading slash; empty or `/` unless the caller allows more.
+    let path: String
+
+    /// - Parameter allowsPath: also `/` and more of the characters that are nobody's syntax.
+    init?(_ text: String, allowsPath: Bool = false) {
+        let octets = Array(text.utf8)
+        guard octets.count <= 2_048, octets.allSatisfy({ $0 < 0x80 }), let separator = text.range(of: "://") else { return nil }
+        scheme = String(text[..<separator.lowerBound]).lowercased()
+        guard scheme.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }), !scheme.isEmpty else {
+            return nil
+        }
+        let rest = text[separator.upperBound...]
+        let authority = rest.prefix { $0 != "/" }
+        path = String(rest[authority.endIndex...])
+        guard allowsPath ? HostURL.isPlain(path) : ["", "/"].contains(path) else { return nil }
+
+        var name = authority[...]
+        var portText: Substring?
+        if name.first == "[" {
+            guard let end = name.firstIndex(of: "]") else { return nil }
+            let after = name[name.index(after: end)...]
+            name = name[name.index(after: name.startIndex)..<end]
+            guard let address = IPAddress(String(name)), address.family == .v6 else { return nil }
+            host = address.description
+            if !after.isEmpty {
+                guard after.first == ":" else { return nil }
+                portText = after.dropFirst()
+            }
+        } else {
+            if let colon = name.firstIndex(of: ":") {
+                portText = name[name.index(after: colon)...]
+                name = name[..<colon]
+            }
+            guard HostURL.isHost(String(name)) else { return nil }
+            host = String(name).lowercased()
+        }
+        guard let portText else {
+            port = nil
+            return
+        }
+        guard (1...5).contains(portText.utf8.count), portText.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let number = UInt16(portText), number > 0
+        else { return nil }
+        port = number
+    }
+
+    /// A name, or an IPv4 address in its usual form: `1.2.3` and `0x7f.1` are addresses to some and names to others.
+    private static func isHost(_ text: String) -> Bool {
+        guard let name = Domain.normalized(text), !text.hasPrefix("."), !text.hasSuffix("."),
+            !name.utf8.contains(UInt8(ascii: "_"))
+        else { return false }
+        let last = name.split(separator: ".").last ?? ""
+        let looksNumeric = last.utf8.first.map { (0x30...0x39).contains($0) } ?? true
+        return !looksNumeric || IPAddress(name) != nil
+    }
+
+    private static func isPlain(_ path: String) -> Bool {
+        path.utf8.allSatisfy { octet in
+            switch octet {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: "/-._~".utf8.contains(octet)
+            }
+        }
+    }
+}
+
+extension StringProtocol {
+    /// The first place of `text`, which is ASCII.
+    fileprivate func range(of text: String) -> Range<Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].utf8.starts(with: text.utf8) {
+                return start..<utf8.index(start, offsetBy: text.utf8.count)
+            }
+            start = index(after: start)
+        }
+        return nil
+    }
+}
+
+/// The SHA-256 of a key as files write it.
+enum KeyPin {
+    /// 32 octets from 64 hexadecimal digits or from Base64 (RFC 4648, section 4) with or without its last `=`.
+    static func octets(_ text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        switch digits.count {
+        case 64: return hexadecimal(text)
+        case 43, 44: return base64(digits)
+        default: return nil
+        }
+    }
+
+    private static func hexadecimal(_ text: String) -> [UInt8]? {
+        let digits = text.compactMap { $0.isASCII ? $0.hexDigitValue : nil }
+        guard digits.count == 64 else { return nil }
+        return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+
+    private static func base64(_ digits: [UInt8]) -> [UInt8]? {
+        guard digits.count == 43 || digits[43] == UInt8(ascii: "=") else { return nil }
+        var octets: [UInt8] = []
+        var bits: UInt32 = 0
+        var count = 0
+        for digit in digits.prefix(43) {
+            let value: UInt8
+            switch digit {
+            case 0x41...0x5A: value = digit - 0x41
+            case 0x61...0x7A: value = digit - 0x61 + 26
+            case 0x30...0x39: value = digit - 0x30 + 52
+            case UInt8(ascii: "+"): value = 62
+            case UInt8(ascii: "/"): value = 63
+            default: return nil
+            }
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            if count >= 8 {
+                count -= 8
+                octets.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+                bits &= 1 << UInt32(count) - 1
+            }
+        }
+        // 43 digits are 258 bits: the two beyond the last octet are zero, or someone mistyped.
+        return bits == 0 ? octets : nil
+    }
+}
