@@ -260,7 +260,8 @@ extension FileChecker {
     /// wg-quick(8) takes names that match `[a-zA-Z0-9_=+.-]{1,15}`.
     private mutating func wireGuardName(_ value: TOMLValue) -> String? {
         guard let name = string(value, expected: "the name of an interface") else { return nil }
-        let isName = (1...15).contains(name.utf8.count)
+        let isName =
+            (1...15).contains(name.utf8.count)
             && name.utf8.allSatisfy { octet in
                 switch octet {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -341,7 +342,8 @@ extension FileChecker {
     /// An address, a range or the name of an interface: nothing of nft's syntax.
     private mutating func setElement(_ value: TOMLValue) -> String? {
         guard let text = string(value, expected: "an element of the set") else { return nil }
-        let isPlain = (1...64).contains(text.utf8.count)
+        let isPlain =
+            (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { octet in
                 switch octet {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -135,7 +135,9 @@ extension FileChecker {
         ) { text in
             let isName =
                 (1...15).contains(text.utf8.count)
-                && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") }
+                && text.utf8.allSatisfy {
+                    $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":")
+                }
             return isName ? OctetPattern(text.utf8) : nil
         }
     }

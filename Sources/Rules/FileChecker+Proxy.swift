@@ -73,7 +73,8 @@ extension FileChecker {
         var exclusions: [String] = []
         for (text, position) in strings(value, expected: "a list such as [\"localhost\", \".corp.example\"]") ?? [] {
             let name = text.hasPrefix("*.") ? String(text.dropFirst(2)) : text
-            if Domain.normalized(name) != nil && !name.hasSuffix(".") || IPAddress(text) != nil || IPSubnet(text) != nil {
+            if Domain.normalized(name) != nil && !name.hasSuffix(".") || IPAddress(text) != nil || IPSubnet(text) != nil
+            {
                 exclusions.append(text)
             } else {
                 error(

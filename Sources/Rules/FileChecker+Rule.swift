@@ -91,7 +91,8 @@ extension FileChecker {
                 return nil
             }
         default:
-            wrongType(value, expected: "the name of a network, a list of names or a table such as { all = [\"a\", \"b\"] }")
+            wrongType(
+                value, expected: "the name of a network, a list of names or a table such as { all = [\"a\", \"b\"] }")
             return nil
         }
     }

@@ -15,9 +15,12 @@ struct HostURL: Hashable {
     /// - Parameter allowsPath: also `/` and more of the characters that are nobody's syntax.
     init?(_ text: String, allowsPath: Bool = false) {
         let octets = Array(text.utf8)
-        guard octets.count <= 2_048, octets.allSatisfy({ $0 < 0x80 }), let separator = text.range(of: "://") else { return nil }
+        guard octets.count <= 2_048, octets.allSatisfy({ $0 < 0x80 }), let separator = text.range(of: "://") else {
+            return nil
+        }
         scheme = String(text[..<separator.lowerBound]).lowercased()
-        guard scheme.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }), !scheme.isEmpty else {
+        guard scheme.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }), !scheme.isEmpty
+        else {
             return nil
         }
         let rest = text[separator.upperBound...]

@@ -207,7 +207,8 @@ extension RuleSet {
                     if !links.isEmpty { judgement.doubts.append(.metered) }
                     continue
                 }
-                members = isMetered ? links.filter { $0.interfaceIndex == environment.primaryRoute?.interfaceIndex } : []
+                members =
+                    isMetered ? links.filter { $0.interfaceIndex == environment.primaryRoute?.interfaceIndex } : []
                 guard isMetered else { continue }
             case .vpn:
                 members = environment.interfaces.values.filter { $0.kind == .tunnel && $0.isUsable }

@@ -40,7 +40,8 @@ struct ProofBook: Sendable {
         }
 
         func isKept(by new: Basis) -> Bool {
-            association == new.association && addresses.isSubset(of: new.addresses) && gateways.isSubset(of: new.gateways)
+            association == new.association && addresses.isSubset(of: new.addresses)
+                && gateways.isSubset(of: new.gateways)
         }
     }
 
@@ -84,7 +85,8 @@ struct ProofBook: Sendable {
             for match in judgement.matches where match.builtIn == nil {
                 guard let network = ruleSet.network(named: match.name), let probe = network.probe else { continue }
                 for link in match.links {
-                    guard let interface = environment.interfaces[link.interfaceIndex], network.canBeProven(on: interface),
+                    guard let interface = environment.interfaces[link.interfaceIndex],
+                        network.canBeProven(on: interface),
                         let basis = Basis(interface)
                     else { continue }
                     let proof = Proof(network: match.name, interfaceIndex: link.interfaceIndex)

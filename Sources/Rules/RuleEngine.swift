@@ -155,13 +155,23 @@ public struct RuleEngine: Sendable {
         guard rule.isEnabled else { return Reason(.no, "disabled") }
         var parts = [situation.reason(for: rule)]
         if let now, !rule.isInTime(WeekTime(CivilTime(local: now.wall))) {
-            parts.append(Reason(.no, "outside of its time"))
+            parts.append(Reason(.no, RuleEngine.outsideOfTime))
         }
         if states[index].isHeld { parts.append(Reason(.maybe, heldText)) }
         if awaiting.contains(index) { parts.append(Reason(.maybe, "waits until \(rule.readiness.rawValue) is there")) }
         let isActive = active.contains(index)
         return Reason(isActive ? .yes : .no, isActive ? "holds" : "does not hold", parts: parts)
     }
+
+    /// The same in one line.
+    public func because(of rule: Rule) -> String {
+        guard rule.isEnabled else { return "disabled" }
+        guard let now, let situation else { return "nothing is known yet" }
+        return rule.isInTime(WeekTime(CivilTime(local: now.wall)))
+            ? situation.summary(for: rule) : RuleEngine.outsideOfTime
+    }
+
+    private static let outsideOfTime = "outside of its time"
 
     private var situation: Situation? {
         guard let now else { return nil }
@@ -341,10 +351,10 @@ public struct RuleEngine: Sendable {
         let subject = state.subject
         let match = rule.match(in: situation)
         // The place on which the rule holds, as long as it does so undisputed.
-        if isActive, wanted { state.subject = match ?? situation.judgement.place }
+        if isActive, situation.isUndisputed(rule) { state.subject = match ?? situation.judgement.place }
         if isActive != wasActive {
             if isActive { active.insert(index) } else { active.remove(index) }
-            let because = isInTime ? situation.summary(for: rule) : "outside of its time"
+            let because = isInTime ? situation.summary(for: rule) : RuleEngine.outsideOfTime
             let edge: Rule.Edge = isActive ? .enter : .leave
             if let obsolete = state.lastRun, obsolete != edge {
                 decisions.append(.cancel(rule: rule.name, edge: obsolete))

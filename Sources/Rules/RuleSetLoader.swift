@@ -41,7 +41,9 @@ struct RuleSetLoader {
     private mutating func refuseWeakEvidence(in ruleSet: RuleSet) {
         for rule in ruleSet.rules {
             for problem in ruleSet.weakEvidence(of: rule) {
-                guard let index = checkers.firstIndex(where: { $0.file.path == problem.location.file }) else { continue }
+                guard let index = checkers.firstIndex(where: { $0.file.path == problem.location.file }) else {
+                    continue
+                }
                 checkers[index].error(.weakEvidence, TOMLValue.Position(problem.location), problem.message)
             }
         }

@@ -83,6 +83,14 @@ struct Situation {
         return truth
     }
 
+    /// Whether a rule's condition is met by where the machine is at this very moment.
+    func isUndisputed(_ rule: Rule) -> Bool {
+        rule.condition.evaluate { network in
+            if standings[network.name] != nil { return .yes }
+            return doubtful.contains(network.name) ? .maybe : .no
+        } == .yes
+    }
+
     /// Whether a rule that does or does not hold now shall hold.
     func shallHold(_ rule: Rule, holds: Bool, due: inout Int64?) -> Bool {
         switch rule.leaning {

@@ -109,21 +109,16 @@ struct BrokenFile: Sendable, CustomTestStringConvertible {
                 "2:1 unknown-key: unknown key \"sid\" in a network; did you mean \"ssid\"?"
             ]),
         BrokenFile(
-            "planned network key", "[network.office]\nssid = [\"Corp\"]\n  bssid = [\"02:00:5e:10:00:00/28\"]\n",
-            [
-                "3:3 unsupported: \"bssid\" in a network is not supported yet"
-            ]),
-        BrokenFile(
             "planned probe",
             "[network.office]\nssid = [\"Corp\"]\nprobe = { url = \"https://inside.corp.example/\" }\n",
             [
-                "3:1 unsupported: \"probe\" in a network is not supported yet"
+                "3:9 missing-key: the probe needs \"spki-sha256\": without a key anyone could answer it"
             ]),
         BrokenFile(
             "no names", "[network.office]\nprivate = true\n",
             [
-                "1:10 missing-key: network \"office\" lists no name and would never match: it needs "
-                    + "\"ssid\" or \"ssid-hex\""
+                "1:10 missing-key: nothing tells network \"office\" from others: it needs \"ssid\", \"ssid-hex\", "
+                    + "\"ssid-glob\", \"bssid\", \"gateway-mac\", \"dns-suffix\", \"subnet\" or \"interface\""
             ]),
         BrokenFile(
             "one name alone", "[network.office]\nssid = \"Corp\"\n",
@@ -176,11 +171,6 @@ struct BrokenFile: Sendable, CustomTestStringConvertible {
             [
                 "3:13 bad-value: no security is called \"quantum\"; known are open, owe, wep, wpa-psk, "
                     + "wpa2-psk, wpa3-sae, wpa2-enterprise, wpa3-enterprise, wpa3-enterprise-192, unknown, personal, enterprise"
-            ]),
-        BrokenFile(
-            "security by AKM", "[network.office]\nssid = [\"Corp\"]\nsecurity = [\"akm:00-0f-ac:8\"]\n",
-            [
-                "3:13 unsupported: \"akm:…\" is not supported yet"
             ]),
         BrokenFile(
             "private as text", "[network.office]\nssid = [\"Corp\"]\nprivate = \"yes\"\n",

@@ -1,4 +1,5 @@
-import Rules
+import Netlink
+@testable import Rules
 import Testing
 import WiFi
 
@@ -17,83 +18,209 @@ import WiFi
         #expect(result.diagnostics.allSatisfy { $0.severity == .error && $0.file == "1.toml" })
     }
 
-    @Test func readsEveryKey() throws {
+    @Test func readsEveryKeyOfANetwork() throws {
+        let pin = String(repeating: "0a", count: 32)
         let result = load(
             """
             # A comment
             [network.office]
-            ssid     = ["Corp-Staff", "Caf\\u00e9"]
-            ssid-hex = ["00fF", "436f7270"]
-            security = ["wpa2-enterprise", "personal"]
-
-            [rule.nas]
-            on      = "home"
-            enter   = [
-              { command = ["/usr/local/bin/mount-nas", "--fast", ""], timeout = "90s" },
-              { command = ["/bin/true"] },
-            ]
-            leave   = []
-            settle  = "500ms"
-            enabled = false
-            ready   = "link"
+            ssid        = ["Corp-Staff", "Caf\\u00e9"]
+            ssid-hex    = ["00fF", "436f7270"]
+            ssid-glob   = ["Corp-*", 'a\\*?']
+            security    = ["wpa2-enterprise", "personal", "akm:00-0f-ac:24"]
+            bssid       = ["02:00:5e:10:00:0f/44", "0200.5e10.0001", "02-00-5E-10-00-02"]
+            gateway-mac = ["02:00:5e:10:00:01"]
+            dns-suffix  = [".Corp.Example.", "local"]
+            subnet      = ["192.0.2.0/24", "2001:db8::/32"]
+            interface   = ["wlan0", "wlp*"]
+            stable-for  = "10s"
+            probe       = { url = "https://Inside.example:8443/", address = "10.1.0.2", spki-sha256 = ["\(pin)"] }
 
             [network.home]
             ssid    = ['Seven Oaks ']
             private = true
-
-            [rule.away]
-            off  = ["office", "home", "wired"]
-            mode = "observe"
             """)
         #expect(result.diagnostics.isEmpty)
         let set = try #require(result.ruleSet)
-        let file = "1.toml"
-        #expect(
-            set.networks == [
-                NetworkDefinition(
-                    name: "office", location: SourceLocation(file: file, line: 2, column: 10),
-                    ssids: [
-                        listed("Corp-Staff", 3, 13), listed("Caf\u{E9}", 3, 27), listed(octets: [0, 0xFF], 4, 13),
-                        listed("Corp", 4, 21),
-                    ],
-                    security: [.wpa2Enterprise, .wpaPSK, .wpa2PSK, .wpa3SAE],
-                    securityLocation: SourceLocation(file: file, line: 5, column: 1)),
-                NetworkDefinition(
-                    name: "home", location: SourceLocation(file: file, line: 18, column: 10),
-                    ssids: [listed("Seven Oaks ", 19, 12)], isPrivate: true),
-            ])
-        #expect(
-            set.rules == [
-                Rule(
-                    name: "nas", location: SourceLocation(file: file, line: 7, column: 7),
-                    condition: .on([reference("home", 8, 11)]), settle: 500_000, isEnabled: false,
-                    enter: [
-                        Rule.Command(
-                            arguments: ["/usr/local/bin/mount-nas", "--fast", ""], timeout: 90_000_000,
-                            location: SourceLocation(file: file, line: 10, column: 3)),
-                        Rule.Command(
-                            arguments: ["/bin/true"], location: SourceLocation(file: file, line: 11, column: 3)),
-                    ]),
-                Rule(
-                    name: "away", location: SourceLocation(file: file, line: 22, column: 7),
-                    condition: .off([
-                        reference("office", 23, 9), reference("home", 23, 19), reference("wired", 23, 27),
-                    ]), isObserving: true),
-            ])
+
+        var office = NetworkDefinition(name: "office", location: place(2, 10))
+        office.ssids = [
+            ssid("Corp-Staff", 3, 16), ssid("Caf\u{E9}", 3, 30), ssid(octets: [0, 0xFF], 4, 16), ssid("Corp", 4, 24),
+        ]
+        office.ssidPatterns = [pattern("Corp-*", 5, 16), pattern("a\\*?", 5, 26)]
+        office.security = Listed(
+            AllowedSecurity(
+                classes: [.wpa2Enterprise, .wpaPSK, .wpa2PSK, .wpa3SAE], suites: [.ieee80211(24)]), at: place(6, 1))
+        office.bssids = [
+            Listed(try #require(MACAddressPrefix("02:00:5e:10:00:00/44")), at: place(7, 16)),
+            Listed(try #require(MACAddressPrefix("02:00:5e:10:00:01")), at: place(7, 40)),
+            Listed(try #require(MACAddressPrefix("02:00:5e:10:00:02/48")), at: place(7, 58)),
+        ]
+        office.gateways = [Listed(try #require(MACAddress("02:00:5e:10:00:01")), at: place(8, 16))]
+        office.domains = [Listed("corp.example", at: place(9, 16)), Listed("local", at: place(9, 34))]
+        office.subnets = [
+            Listed(try #require(IPSubnet("192.0.2.0/24")), at: place(10, 16)),
+            Listed(try #require(IPSubnet("2001:db8::/32")), at: place(10, 32)),
+        ]
+        office.interfaces = [pattern("wlan0", 11, 16), pattern("wlp*", 11, 25)]
+        office.stableFor = 10_000_000
+        office.probe = ProbeDefinition(
+            host: "inside.example", port: 8443, address: IPAddress("10.1.0.2"),
+            pins: [[UInt8](repeating: 10, count: 32)], location: place(13, 1))
+        var home = NetworkDefinition(name: "home", location: place(15, 10))
+        home.ssids = [ssid("Seven Oaks ", 16, 12)]
+        home.isPrivate = true
+        #expect(set.networks == [office, home])
     }
 
-    private func listed(_ text: String, _ line: Int, _ column: Int) -> NetworkDefinition.ListedSSID {
-        listed(octets: Array(text.utf8), line, column)
+    @Test func readsEveryKeyOfARule() throws {
+        let result = load(
+            """
+            [network.office]
+            ssid = ["Corp"]
+            security = ["enterprise"]
+
+            [rule.a]
+            on        = { all = ["office", { not = "vpn" }, { any = ["wired", ["cellular"]] }] }
+            off       = ["metered", "open-wifi"]
+            time      = ["mon-fri 08:00-18:00", "sat"]
+            settle    = "500ms"
+            ready     = "internet"
+            priority  = -5
+            enabled   = false
+            mode      = "observe"
+            user-hold = true
+            accept-weak-evidence = "a test"
+            enter = [
+              { command = ["/usr/local/bin/mount-nas", "--fast", ""], timeout = "90s", user = "alice", relaxing = true },
+              { unit = { name = "nas.mount", state = "running", scope = "user" } },
+              { vpn = { wg-quick = "wg0", state = "up", portal = "ignore" } },
+              { notify = "At work" },
+              { lock = true },
+              { second-factor = { message = "Confirm" } },
+            ]
+
+            [rule.b]
+            on       = "office"
+            proxy    = { http = "http://proxy.example:3128", https = "http://[2001:db8::1]:1", socks = "socks5://192.0.2.1:1080", no-proxy = ["localhost", ".corp.example", "*.x.example", "10.0.0.0/8", "::1"], targets = ["gnome", "apt"] }
+            vpn      = { networkmanager = "corp vpn", state = "down" }
+            unit     = { name = "usbguard.service", state = "stopped", protective = true }
+            firewall = { zone = "work" }
+            pam      = "skip"
+
+            [rule.c]
+            off      = "office"
+            command  = ["/bin/true"]
+            timeout  = "5s"
+            notify   = { summary = "Away", body = "Careful", urgency = "critical" }
+            lock     = true
+            second-factor = { message = "Confirm", timeout = "1m", attempts = 5, grace = "10m", on-success = [], on-failure = ["lock-session", "disconnect", { vpn = { unit = "vpn.service", state = "up" } }, { hold = "b" }, { command = ["/bin/false"], timeout = "1s" }] }
+            leave    = [{ command = ["/bin/c"] }]
+
+            [rule.d]
+            on       = "office"
+            proxy    = { mode = "none" }
+            firewall = { nft-set = "inet filter trusted", element = "10.0.0.0/8" }
+            """)
+        #expect(result.diagnostics.isEmpty)
+        let rules = try #require(result.ruleSet).rules
+
+        var a = Rule(name: "a", location: place(5, 7))
+        a.condition = .all([
+            .all([
+                network("office", 6, 22), .not(network("vpn", 6, 40)),
+                .any([network("wired", 6, 58), .any([network("cellular", 6, 68)])]),
+            ]),
+            .not(.any([network("metered", 7, 14), network("open-wifi", 7, 25)])),
+        ])
+        a.times = [try #require(WeeklyTime("mon-fri 08:00-18:00")), try #require(WeeklyTime("sat"))]
+        a.settle = 500_000
+        a.readiness = .internet
+        a.priority = -5
+        a.isEnabled = false
+        a.isObserving = true
+        a.mayBeHeldByUser = true
+        a.acceptedWeakness = "a test"
+        var command = EdgeAction.Command(arguments: ["/usr/local/bin/mount-nas", "--fast", ""])
+        command.timeout = 90_000_000
+        command.user = "alice"
+        command.isRelaxing = true
+        a.enter = [
+            Listed(.command(command), at: place(17, 3)),
+            Listed(.unit(.init(name: "nas.mount", isRunning: true, scope: .user)), at: place(18, 3)),
+            Listed(.vpn(.init(connection: .wgQuick("wg0"), isUp: true, portal: .ignore)), at: place(19, 3)),
+            Listed(.notify(.init(summary: "At work")), at: place(20, 3)),
+            Listed(.lock, at: place(21, 3)), Listed(.secondFactor(.init(message: "Confirm")), at: place(22, 3)),
+        ]
+        #expect(rules[0] == a)
+
+        var b = Rule(name: "b", location: place(25, 7), condition: network("office", 26, 12))
+        var proxy = StateAction.Proxy(mode: .manual)
+        proxy.http = "http://proxy.example:3128"
+        proxy.https = "http://[2001:db8::1]:1"
+        proxy.socks = "socks5://192.0.2.1:1080"
+        proxy.exclusions = ["localhost", ".corp.example", "*.x.example", "10.0.0.0/8", "::1"]
+        proxy.targets = [.gnome, .apt]
+        b.states = [
+            Listed(.proxy(proxy), at: place(27, 1)),
+            Listed(.vpn(.init(connection: .networkManager("corp vpn"), isUp: false)), at: place(28, 1)),
+            Listed(.unit(.init(name: "usbguard.service", isRunning: false, isProtective: true)), at: place(29, 1)),
+            Listed(.firewall(.zone("work")), at: place(30, 1)), Listed(.pam(.skip), at: place(31, 1)),
+        ]
+        #expect(rules[1] == b)
+
+        var c = Rule(name: "c", location: place(33, 7), condition: .not(network("office", 34, 12)))
+        var factor = EdgeAction.SecondFactor(message: "Confirm")
+        factor.timeout = 60_000_000
+        factor.attempts = 5
+        factor.grace = 600_000_000
+        var failing = EdgeAction.Command(arguments: ["/bin/false"])
+        failing.timeout = 1_000_000
+        factor.onFailure = [
+            .lockSession, .disconnect, .vpn(.init(connection: .unit("vpn.service"), isUp: true)), .hold(rule: "b"),
+            .command(failing),
+        ]
+        command = EdgeAction.Command(arguments: ["/bin/true"])
+        command.timeout = 5_000_000
+        c.enter = [
+            Listed(.command(command), at: place(35, 1)),
+            Listed(.notify(.init(summary: "Away", body: "Careful", urgency: .critical)), at: place(37, 1)),
+            Listed(.lock, at: place(38, 1)), Listed(.secondFactor(factor), at: place(39, 1)),
+        ]
+        c.leave = [Listed(.command(.init(arguments: ["/bin/c"])), at: place(40, 13))]
+        #expect(rules[2] == c)
+
+        var d = Rule(name: "d", location: place(42, 7), condition: network("office", 43, 12))
+        d.states = [
+            Listed(.proxy(.init(mode: .none)), at: place(44, 1)),
+            Listed(
+                .firewall(.set(family: "inet", table: "filter", name: "trusted", element: "10.0.0.0/8")),
+                at: place(45, 1)),
+        ]
+        #expect(rules[3] == d)
+        #expect(rules.map(\.leaning) == [.relaxing, .relaxing, .neutral, .relaxing])
     }
 
-    private func listed(octets: [UInt8], _ line: Int, _ column: Int) -> NetworkDefinition.ListedSSID {
+    private func place(_ line: Int, _ column: Int) -> Rules.SourceLocation {
+        Rules.SourceLocation(file: "1.toml", line: line, column: column)
+    }
+
+    private func network(_ name: String, _ line: Int, _ column: Int) -> Condition {
+        .network(Rules.Condition.NetworkReference(name: name, location: place(line, column)))
+    }
+
+    private func ssid(_ text: String, _ line: Int, _ column: Int) -> Listed<SSID> {
+        ssid(octets: Array(text.utf8), line, column)
+    }
+
+    private func ssid(octets: [UInt8], _ line: Int, _ column: Int) -> Listed<SSID> {
         guard let ssid = SSID(octets: octets) else { preconditionFailure("too long") }
-        return NetworkDefinition.ListedSSID(
-            ssid: ssid, location: SourceLocation(file: "1.toml", line: line, column: column))
+        return Listed(ssid, at: place(line, column))
     }
 
-    private func reference(_ name: String, _ line: Int, _ column: Int) -> Rule.NetworkReference {
-        Rule.NetworkReference(name: name, location: SourceLocation(file: "1.toml", line: line, column: column))
+    private func pattern(_ text: String, _ line: Int, _ column: Int) -> Listed<OctetPattern> {
+        guard let pattern = OctetPattern(text.utf8) else { preconditionFailure("no pattern") }
+        return Listed(pattern, at: place(line, column))
     }
 
     @Test func readsTheExample() throws {

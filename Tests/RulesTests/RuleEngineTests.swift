@@ -1,6 +1,6 @@
 import Environment
 import Platform
-import Rules
+@testable import Rules
 import Testing
 import WiFi
 
@@ -35,8 +35,10 @@ private struct Bench {
     static let office = """
         [network.office]
         ssid = ["Corp", "Corp2"]
+        security = ["personal", "open"]
         [network.home]
         ssid = ["Home"]
+        security = ["personal"]
         [rule.work]
         on = "office"
         enter = [ { command = ["/bin/a"] }, { command = ["/bin/b"] } ]

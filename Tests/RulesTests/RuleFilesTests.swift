@@ -1,5 +1,5 @@
 import Glibc
-import Rules
+@testable import Rules
 import Testing
 
 /// Root's own files cannot be made by a test that is not root, so what is refused is what the test makes.

@@ -1,7 +1,7 @@
 import Environment
 import Netlink
 import Platform
-import Rules
+@testable import Rules
 import WiFi
 
 /// A rule set from text that must be right.
@@ -40,6 +40,9 @@ extension NetworkEnvironment {
     mutating func set(_ wifi: WiFiState?, on index: Int32) {
         var interface = Interface(index: index, name: "wlan\(index - 3)", kind: .wifi)
         interface.wifi = wifi
+        if wifi?.network != nil, let address = IPAddress("192.0.2.7") {
+            interface.addresses = [InterfaceAddress(address: address, prefixLength: 24)]
+        }
         interfaces[index] = interface
     }
 }
