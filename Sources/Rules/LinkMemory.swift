@@ -7,7 +7,7 @@ struct LinkMemory: Sendable {
     /// Since when any link's state has been unknown without a break (µs, boot time).
     var earliestUnknown: Int64? { unknownSince.values.min() }
 
-    private var lastKnown: [Int32: WiFiState] = [:]
+    private var lastKnown: [Int32: (state: WiFiState, evidence: LinkEvidence)] = [:]
     private var unknownSince: [Int32: Int64] = [:]
     /// Links that became known in this round, with the moment in which they were lost.
     private var ended: [Int32: Int64] = [:]
@@ -24,12 +24,13 @@ struct LinkMemory: Sendable {
                 unknownSince[index] = unknownSince[index] ?? now
                 ended[index] = nil
                 if let last = lastKnown[index] {
-                    resolved?.interfaces[index]?.wifi = last
+                    resolved?.interfaces[index]?.wifi = last.state
+                    resolved?.interfaces[index]?.evidence = last.evidence
                 } else {
                     resolved = nil
                 }
             } else {
-                lastKnown[index] = state
+                lastKnown[index] = (state, interface.evidence)
                 unknownSince[index] = nil
             }
         }

@@ -32,6 +32,8 @@ public struct RuleEngine: Sendable {
     private var doubtful: Set<String> = []
     /// Since when networks with a `stable-for` have matched without a break.
     private var matchedSince: [String: Int64] = [:]
+    /// Since when no described network has matched while one might.
+    private var undecidedSince: Int64?
     private var standings: [String: Standing] = [:]
     /// The names of `standings`, in the order in which the machine came there.
     private var order: [String] = []
@@ -254,13 +256,34 @@ public struct RuleEngine: Sendable {
             return true
         }
         matchedSince = since
+        let isDecided = judgement.doubts.allSatisfy { BuiltInNetwork(rawValue: $0.name) != nil }
+        guard !isDecided, let unlisted = judgement[BuiltInNetwork.unlisted.rawValue] else {
+            undecidedSince = nil
+            return judgement
+        }
+        let start = undecidedSince ?? now
+        undecidedSince = start
+        guard now - start < RuleEngine.decisionLimit else { return judgement }
+        judgement.matches.removeAll { $0.builtIn == .unlisted }
+        judgement.doubts.append(
+            NetworkObjection(
+                name: unlisted.name, interfaceName: unlisted.links.first?.interfaceName ?? "",
+                evidence: unlisted.evidence, objection: Evidence("network", "may be a described one")))
         return judgement
     }
 
+    /// What a network shows of itself is known within a few seconds or never; until then nobody is anywhere unlisted
+    /// (µs).
+    private static let decisionLimit: Int64 = 10_000_000
+
     private var stabilityDeadline: Int64? {
-        matchedSince.compactMap { name, since in
+        var deadlines = matchedSince.compactMap { name, since in
             judgement.doubt(name) == nil ? nil : since + (ruleSet.network(named: name)?.stableFor ?? 0)
-        }.min()
+        }
+        if let undecidedSince, judgement.doubt(BuiltInNetwork.unlisted.rawValue) != nil {
+            deadlines.append(undecidedSince + RuleEngine.decisionLimit)
+        }
+        return deadlines.min()
     }
 
     private struct Movement {
@@ -291,6 +314,12 @@ public struct RuleEngine: Sendable {
             let trust = standing.trustedSince
             let wasFrozen = standing.frozenAt != nil
             standing.match = match
+            if new.isSuspended {
+                standing.match.assurance = .unknown
+            } else if links.holds(match) {
+                // What is unknown gains nothing.
+                standing.match.assurance = min(match.assurance, previous)
+            }
             standing.frozenAt = links.holds(match) ? standing.frozenAt ?? now : nil
             standing.updateTrust(in: new, at: now, mayBegin: mayBegin)
             if standings[match.name] == nil {
@@ -298,9 +327,9 @@ public struct RuleEngine: Sendable {
                 movement.networks.insert(match.name)
                 if match.isPlace { decisions.append(.networkEntered(match)) }
             } else {
-                if previous != match.assurance {
+                if previous != standing.match.assurance {
                     movement.networks.insert(match.name)
-                    if match.isPlace { decisions.append(.assuranceChanged(match, previous: previous)) }
+                    if match.isPlace { decisions.append(.assuranceChanged(standing.match, previous: previous)) }
                 }
                 if trust != standing.trustedSince || wasFrozen != (standing.frozenAt != nil) {
                     movement.networks.insert(match.name)
