@@ -81,7 +81,8 @@ extension EdgeAction {
         case .command(let command): command.isRelaxing
         case .unit(let unit): StateAction.unit(unit).effect == .relaxing
         case .vpn(let vpn): !vpn.isUp
-        case .notify, .lock, .secondFactor: false
+        case .secondFactor(let factor): (factor.onSuccess + factor.onFailure).contains(where: \.isRelaxing)
+        case .notify, .lock: false
         }
     }
 
@@ -92,7 +93,18 @@ extension EdgeAction {
         case .unit(let unit): StateAction.unit(unit).summary
         case .vpn(let vpn): StateAction.vpn(vpn).summary
         case .notify, .lock: kind
-        case .secondFactor: "ask for a second factor"
+        case .secondFactor: isRelaxing ? "what follows a second factor" : "ask for a second factor"
+        }
+    }
+}
+
+extension EdgeAction.SecondFactor.Consequence {
+    /// Of itself; what the rule does that is held is that rule's.
+    var isRelaxing: Bool {
+        switch self {
+        case .vpn(let vpn): !vpn.isUp
+        case .command(let command): command.isRelaxing
+        case .lockSession, .disconnect, .hold: false
         }
     }
 }

@@ -5,7 +5,9 @@ extension FileChecker {
     private static let timeoutRange: ClosedRange<Int64> = 1_000...86_400_000_000
 
     /// A key of a rule that is an action, or unknown. Beside `command` stand the keys that belong to it.
-    mutating func action(_ entry: TOMLMember, of members: [TOMLMember], for rule: inout Rule) {
+    mutating func action(
+        _ entry: TOMLMember, of member: TOMLMember, _ members: [TOMLMember], for rule: inout Rule
+    ) {
         let place = location(entry.position)
         switch entry.key {
         case "proxy": rule.states += proxy(entry.value).map { Listed(.proxy($0), at: place) }.list
@@ -24,7 +26,7 @@ extension FileChecker {
             }
         default:
             let known = Self.ruleKeys + Self.stateKeys + Self.edgeKeys + Self.commandKeys
-            unknownKey(entry, in: "a rule", known: known)
+            unknownKey(entry, of: "rule", member, known: known)
         }
     }
 
@@ -48,7 +50,9 @@ extension FileChecker {
         }
         let actions = members.filter { Self.edgeKeys.contains($0.key) }
         if actions.count > 1 {
-            error(.badValue, actions[1].position, "one action a table: they are done in the order of the list")
+            error(
+                .badValue, actions[1].position,
+                "a table has one action: put several into [{ … }, { … }], in the order in which they are done")
             return nil
         }
         for member in members where Self.stateKeys.contains(member.key) && !Self.edgeKeys.contains(member.key) {
@@ -203,7 +207,14 @@ extension FileChecker {
                 suffix == nil
                     ? "expected a unit with its suffix, such as \"sshd.service\"; known are "
                         + Self.unitSuffixes.joined(separator: ", ")
-                    : "a unit's name has letters, digits and :-_.\\@ only")
+                    : "a unit's name has up to 255 letters, digits and :-_.\\@, and does not begin with @")
+            return nil
+        }
+        if let suffix, name.hasSuffix("@\(suffix)") {
+            error(
+                .badValue, value.position,
+                "this is a template: say which instance of it, such as \"\(name.dropLast(suffix.utf8.count))NAME\(suffix)\""
+            )
             return nil
         }
         return name
@@ -235,7 +246,7 @@ extension FileChecker {
         }
         guard diagnostics.count == problems else { return nil }
         if connections.count > 1 {
-            error(.badValue, connections[1].key.position, "one connection a vpn: it has one already")
+            error(.badValue, connections[1].key.position, "a vpn has one connection: make two rules of it")
             return nil
         }
         let names = Spelling.list(Self.connectionKeys.map { "\"\($0)\"" }, "or")
@@ -371,7 +382,10 @@ extension FileChecker {
         if case .string = value.content {
             return text(value, upTo: 200).map { EdgeAction.Notification(summary: $0) }
         }
-        guard let members = table(value, "{ summary = \"At work\" }") else { return nil }
+        guard case .table(let members) = value.content else {
+            wrongType(value, expected: "text, or a table such as { summary = \"At work\" }")
+            return nil
+        }
         let problems = diagnostics.count
         var summary: String?
         var notification = EdgeAction.Notification(summary: "")
@@ -441,10 +455,13 @@ extension FileChecker {
                 return nil
             }
             for other in members where other.key != entry.key {
-                guard entry.key == "command", Self.commandKeys.contains(other.key) else {
-                    unknownKey(other, in: "a consequence", known: [])
-                    return nil
+                if entry.key == "command", Self.commandKeys.contains(other.key) { continue }
+                if Self.consequenceKeys.contains(other.key) {
+                    error(.badValue, other.position, "a table has one consequence: put several into [{ … }, { … }]")
+                } else {
+                    unknownKey(other, in: "a consequence", known: Self.consequenceKeys)
                 }
+                return nil
             }
             switch entry.key {
             case "vpn": return vpn(entry.value).map { .vpn($0) }

@@ -16,34 +16,42 @@ extension FileChecker {
     /// A name or key that stands twice in one file is refused by the TOML parser, which does not say where it stood
     /// first: that is looked up in the text.
     func duplicate(
-        at position: TOMLValue.Position
-    ) -> (code: Diagnostic.Code, position: TOMLValue.Position, message: String)? {
-        let offending = Self.words(of: line(position.line))
-        guard let second = offending.first else { return nil }
-        let isHeader = second.name.hasPrefix("[")
-        var number = position.line - 1
-        while number > 0 {
-            if let first = Self.words(of: line(number)).first {
-                if first.name == second.name {
-                    let what =
-                        isHeader ? Self.title(of: second.name) : "key \"\(second.name)\""
-                    return (
-                        isHeader ? .duplicateName : .duplicateKey,
-                        TOMLValue.Position(line: position.line, column: second.column),
-                        "\(what) is already defined at "
-                            + "\(location(TOMLValue.Position(line: number, column: first.column)))"
-                    )
-                }
-                // A key can only clash with one of its own table.
-                if !isHeader, first.name.hasPrefix("[") { return nil }
-            }
-            number -= 1
+        at position: TOMLValue.Position, _ problem: String
+    ) -> (code: Diagnostic.Code, position: TOMLValue.Position, message: String) {
+        guard !problem.contains("as dotted key-value pair") else {
+            return (.duplicateKey, position, "what stands before a dot here is already defined, and is no table")
+        }
+        // After some headers the parser tells where it stopped to read.
+        var number = position.line
+        if problem.contains("table header") {
+            while number > 1, Self.words(of: line(number)).first?.name.hasPrefix("[") != true { number -= 1 }
+        }
+        let text = line(number)
+        let header = Self.words(of: text).first.flatMap { $0.name.hasPrefix("[") ? $0 : nil }
+        // Of a key the parser tells where its value begins.
+        let second = header ?? Self.key(in: text, before: position.column)
+        let isFirst = second.column == Self.words(of: text).first?.column
+        let place = TOMLValue.Position(line: number, column: second.column)
+        let what = header == nil ? "key \"\(second.name)\"" : Self.title(of: second.name)
+        let code = header == nil ? Diagnostic.Code.duplicateKey : .duplicateName
+        guard isFirst, let first = firstPlace(of: second.name, before: number) else {
+            return (code, place, "\(what) is already defined \(header == nil ? "in this table" : "above")")
+        }
+        return (code, place, "\(what) is already defined at \(location(first))")
+    }
+
+    private func firstPlace(of name: String, before line: Int) -> TOMLValue.Position? {
+        for number in stride(from: line - 1, to: 0, by: -1) {
+            guard let first = Self.words(of: self.line(number)).first else { continue }
+            if first.name == name { return TOMLValue.Position(line: number, column: first.column) }
+            // A key can only clash with one of its own table.
+            if !name.hasPrefix("["), first.name.hasPrefix("[") { return nil }
         }
         return nil
     }
 
     private static func title(of header: String) -> String {
-        let parts = header.dropFirst().dropLast().split(separator: ".", maxSplits: 1)
+        let parts = header.filter { $0 != "[" && $0 != "]" }.split(separator: ".")
         return parts.count == 2 ? "\(parts[0]) \"\(parts[1])\"" : "table \(header)"
     }
 
@@ -55,5 +63,16 @@ extension FileChecker {
         guard let end = scalars[start...].firstIndex(where: { $0 == (isHeader ? "]" : "=") }) else { return [] }
         let name = scalars[start..<(isHeader ? end + 1 : end)].filter { !" \t\"'".unicodeScalars.contains($0) }
         return [(String(String.UnicodeScalarView(name)), start + 1)]
+    }
+
+    /// The key whose value begins at a column, without quotes.
+    private static func key(in line: String, before column: Int) -> (name: String, column: Int) {
+        let scalars = Array(line.unicodeScalars)
+        var end = min(column - 1, scalars.count)
+        while end > 0, " \t=".unicodeScalars.contains(scalars[end - 1]) { end -= 1 }
+        var start = end
+        while start > 0, !" \t{,".unicodeScalars.contains(scalars[start - 1]) { start -= 1 }
+        let name = scalars[start..<end].filter { $0 != "\"" && $0 != "'" }
+        return (String(String.UnicodeScalarView(name)), start + 1)
     }
 }

@@ -12,7 +12,7 @@ extension FileChecker {
     /// `[network.NAME]`; nil where anything is wrong with it.
     mutating func network(_ member: TOMLMember) -> NetworkDefinition? {
         guard case .table(let members) = member.value.content else {
-            wrongType(member.value, expected: "a table")
+            wrongType(member.value, expected: "one table, begun with [network.\(member.key)]")
             return nil
         }
         let problems = diagnostics.count
@@ -29,6 +29,7 @@ extension FileChecker {
                     entry.value, example: "\"02:00:5e:10:00:00/28\"",
                     "expected an address such as \"02:00:5e:10:00:00\", with \"/28\" where only so many bits count"
                 ) { MACAddressPrefix($0) }
+                refuse(network.bssids.first { $0.value.length == 0 }, "access point")
             case "gateway-mac":
                 network.gateways = list(
                     entry.value, example: "\"02:00:5e:10:00:01\"",
@@ -43,16 +44,23 @@ extension FileChecker {
                     entry.value, example: "\"192.0.2.0/24\"",
                     "expected a range such as \"192.0.2.0/24\" or \"2001:db8::/32\", with no bit set beyond its length"
                 ) { IPSubnet($0) }
-            case "interface": network.interfaces = interfaces(entry.value)
+            case "interface":
+                network.interfaces = interfaces(entry.value)
+                refuse(network.interfaces.first { $0.value.literalCount == 0 }, "interface")
             case "probe": network.probe = probe(entry)
             case "stable-for": network.stableFor = duration(entry.value, in: Self.stabilityRange) ?? 0
             case "private": network.isPrivate = boolean(entry.value) ?? true
-            default: unknownKey(entry, in: "a network", known: Self.networkKeys)
+            default: unknownKey(entry, of: "network", member, known: Self.networkKeys)
             }
         }
         guard diagnostics.count == problems else { return nil }
         check(network, member)
         return diagnostics.count == problems ? network : nil
+    }
+
+    /// What fits everything tells nothing.
+    private mutating func refuse<Value>(_ entry: Listed<Value>?, _ what: String) {
+        if let entry { error(.badValue, TOMLValue.Position(entry.location), "this fits every \(what): leave it out") }
     }
 
     /// What is right by itself and wrong together.
@@ -67,11 +75,16 @@ extension FileChecker {
                 "nothing tells network \"\(member.key)\" from others: it needs "
                     + Spelling.list(keys.map { "\"\($0)\"" }, "or"))
         }
-        if network.probe != nil, network.highestAssurance < .proven, let security = network.security {
+        guard let probe = network.probe, network.highestAssurance < .proven else { return }
+        if !network.hasNames, !network.bssids.isEmpty {
+            error(
+                .badValue, TOMLValue.Position(probe.location),
+                "the probe would prove nothing: a Wi-Fi network has to list its names in \"ssid\" as well")
+        } else if let security = network.security {
             error(
                 .badValue, TOMLValue.Position(security.location),
                 "a probe over links that \"security\" allows would prove nothing: demand a passphrase or 802.1X")
-        } else if let probe = network.probe, network.highestAssurance < .proven {
+        } else {
             error(
                 .badValue, TOMLValue.Position(probe.location),
                 "the probe would prove nothing: a Wi-Fi network has to list in \"security\" what it is protected by")
@@ -97,7 +110,7 @@ extension FileChecker {
     private mutating func hexadecimalSSIDs(_ value: TOMLValue) -> [Listed<SSID>] {
         list(
             value, what: "names in hexadecimal", example: "\"436f7270\"",
-            "expected 1 to \(SSID.maximumLength) octets of two hexadecimal digits each"
+            "expected 1 to \(SSID.maximumLength) octets of two hexadecimal digits each, without separators"
         ) { text in
             SSID(hexadecimal: text).flatMap { $0.octets.isEmpty ? nil : $0 }
         }
@@ -237,8 +250,9 @@ extension FileChecker {
 
     private mutating func pins(_ value: TOMLValue) -> [[UInt8]] {
         let values = list(
-            value, example: "\"…\"",
-            "expected the SHA-256 of a key (SubjectPublicKeyInfo, DER): 64 hexadecimal digits, or 44 characters of Base64"
+            value, what: "hashes of keys", example: "\"…\"",
+            "expected the SHA-256 of a key (SubjectPublicKeyInfo, DER), 64 hexadecimal digits or 44 characters of "
+                + "Base64: vicinity.rules(5) tells how to compute it"
         ) { KeyPin.octets($0) }
         if values.count > Self.maximumPins {
             error(

@@ -50,8 +50,8 @@ extension FileChecker {
         guard let url = HostURL(text), schemes.contains(url.scheme), url.port != nil else {
             error(
                 .badValue, value.position,
-                "expected \"\(schemes[0])://HOST:PORT\" (or \(schemes.dropFirst().joined(separator: ", "))), without "
-                    + "credentials, quotes or escapes")
+                "expected \"\(schemes[0])://HOST:PORT\" (or \(schemes.dropFirst().joined(separator: ", "))), the port "
+                    + "from 1 to 65535, without credentials, path, quotes or escapes")
             return nil
         }
         return text

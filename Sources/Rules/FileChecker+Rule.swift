@@ -9,7 +9,7 @@ extension FileChecker {
     /// `[rule.NAME]`; nil where anything is wrong with it.
     mutating func rule(_ member: TOMLMember) -> Rule? {
         guard case .table(let members) = member.value.content else {
-            wrongType(member.value, expected: "a table")
+            wrongType(member.value, expected: "one table, begun with [rule.\(member.key)]")
             return nil
         }
         let problems = diagnostics.count
@@ -29,7 +29,7 @@ extension FileChecker {
             case "accept-weak-evidence": rule.acceptedWeakness = reason(entry.value)
             case "enter": rule.enter += edgeActions(entry.value)
             case "leave": rule.leave += edgeActions(entry.value)
-            default: action(entry, of: members, for: &rule)
+            default: action(entry, of: member, members, for: &rule)
             }
         }
         if conditions.isEmpty, diagnostics.count == problems {
@@ -79,7 +79,9 @@ extension FileChecker {
                 return nil
             }
             if members.count > 1 {
-                error(.badValue, members[1].position, "one of \"all\", \"any\" and \"not\" a table")
+                error(
+                    .badValue, members[1].position,
+                    "a table has one of \"all\", \"any\" and \"not\": put several into { all = [{ … }, { … }] }")
                 return nil
             }
             switch entry.key {
@@ -99,7 +101,7 @@ extension FileChecker {
 
     private mutating func list(_ value: TOMLValue) -> [Condition]? {
         guard case .array(let elements) = value.content else {
-            wrongType(value, expected: "a list of conditions")
+            wrongType(value, expected: "a list of conditions, such as [\"a\", { not = \"b\" }]")
             return nil
         }
         return conditions(elements, value)
@@ -138,12 +140,14 @@ extension FileChecker {
 
     mutating func isObserving(_ value: TOMLValue) -> Bool {
         guard let mode = string(value, expected: "\"observe\"") else { return true }
-        if mode != "observe" { error(.badValue, value.position, "the only mode is \"observe\"") }
+        if mode != "observe" {
+            error(.badValue, value.position, "the only mode is \"observe\"; a rule that is to act has none")
+        }
         return true
     }
 
     private mutating func reason(_ value: TOMLValue) -> String? {
-        guard let text = string(value, expected: "the reason why weak evidence is enough") else { return nil }
+        guard let text = string(value, expected: "text that says why weak evidence is enough") else { return nil }
         if !text.utf8.contains(where: { $0 > 0x20 }) {
             error(.badValue, value.position, "say why weak evidence is enough: whoever reads the log will ask")
         }

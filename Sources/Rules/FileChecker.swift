@@ -31,29 +31,60 @@ struct FileChecker {
     }
 
     mutating func unknownKey(_ member: TOMLMember, in place: String, known: [String]) {
-        let hint = Spelling.hint(for: member.key, among: known)
+        var hint = Spelling.hint(for: member.key, among: known)
+        if hint.isEmpty, known.count <= 12 { hint = "; known are \(known.joined(separator: ", "))" }
         error(.unknownKey, member.position, "unknown key \"\(member.key)\" in \(place)\(hint)")
+    }
+
+    /// A key of `[network.…]` or `[rule.…]`.
+    mutating func unknownKey(_ entry: TOMLMember, of kind: String, _ member: TOMLMember, known: [String]) {
+        if case .table = entry.value.content, Spelling.hint(for: entry.key, among: known).isEmpty {
+            let name = "\(member.key)-\(entry.key)"
+            error(
+                .unknownKey, entry.position,
+                "unknown key \"\(entry.key)\" in a \(kind); a name has no dots: write [\(kind).\(name)]")
+        } else if kind == "network" ? Self.ruleKeys.contains(entry.key) : Self.networkKeys.contains(entry.key) {
+            let other = kind == "network" ? "rule" : "network"
+            error(.unknownKey, entry.position, "\"\(entry.key)\" belongs to a \(other), this is a \(kind)")
+        } else {
+            unknownKey(entry, in: "a \(kind)", known: known)
+        }
     }
 
     mutating func syntaxError(_ problem: TOMLError) {
         let tooDeep = "tables, lists or dotted keys are nested too deeply"
+        var position = problem.position
+        // Of dotted keys the parser tells the line only.
+        if position.line > 0 { position.column = max(position.column, 1) }
         switch problem.reason {
-        case .tooLarge: error(.tooLarge, problem.position, "the file is larger than \(TOMLValue.maximumSize) octets")
-        case .tooDeep: error(.syntax, problem.position, tooDeep)
-        case .outOfMemory: error(.unreadable, problem.position, problem.message)
+        case .tooLarge: error(.tooLarge, position, "the file is larger than \(TOMLValue.maximumSize) octets")
+        case .tooDeep: error(.syntax, position, tooDeep)
+        case .outOfMemory: error(.unreadable, position, problem.message)
         case .syntax:
             if problem.message.contains("maximum nested value depth") {
-                error(.syntax, problem.position, tooDeep)
-            } else if problem.message.contains("cannot redefine existing"),
-                let duplicate = duplicate(at: problem.position)
-            {
+                error(.syntax, position, tooDeep)
+            } else if problem.message.contains("cannot redefine existing") {
+                let duplicate = duplicate(at: position, problem.message)
                 error(duplicate.code, duplicate.position, duplicate.message)
             } else {
-                let preamble = "Error while parsing "
-                let text = problem.message.hasPrefix(preamble) ? "in " : ""
-                error(.syntax, problem.position, text + problem.message.dropFirst(text.isEmpty ? 0 : preamble.count))
+                error(.syntax, position, explained(problem.message, at: position))
             }
         }
+    }
+
+    /// What the TOML parser says, with the remedy of the most frequent slips.
+    private func explained(_ message: String, at position: TOMLValue.Position) -> String {
+        let preamble = "Error while parsing "
+        let text = message.hasPrefix(preamble) ? "in \(message.dropFirst(preamble.count))" : message
+        if text.contains("could not determine value type") {
+            return "in value: expected text in quotes (\" or '), a number, true, false, a list or a table"
+        }
+        let isAtEnd = position.column > line(position.line).unicodeScalars.count
+        if text.contains("string: "), text.contains("control characters"), isAtEnd {
+            return "in string: the closing quote is missing"
+        }
+        guard text.hasPrefix("in inline table"), isAtEnd else { return text }
+        return "\(text); a table in braces ends on the line it begins on"
     }
 
     // MARK: Values

@@ -7,7 +7,7 @@ struct HostURL: Hashable {
     let scheme: String
     /// A name of letters, digits and hyphens, an IPv4 address, or an IPv6 address without its brackets.
     let host: String
-    /// 1–65535.
+    /// 1–65535, written without leading zeros.
     let port: UInt16?
     /// With its leading slash; empty or `/` unless the caller allows more.
     let path: String
@@ -52,7 +52,7 @@ struct HostURL: Hashable {
             port = nil
             return
         }
-        guard (1...5).contains(portText.utf8.count), portText.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        guard portText.utf8.first != UInt8(ascii: "0"), portText.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let number = UInt16(portText), number > 0
         else { return nil }
         port = number

@@ -1,3 +1,5 @@
+internal import WiFi
+
 /// Turns files into a rule set, or into a list of everything that is wrong with them.
 struct RuleSetLoader {
     private var networks: [NetworkDefinition] = []
@@ -97,7 +99,7 @@ struct RuleSetLoader {
         let known = Set(builtIn).union(networkPlaces.keys)
         for index in checkers.indices {
             for reference in checkers[index].references where !known.contains(reference.name) {
-                let hint = Spelling.hint(for: reference.name, among: networkPlaces.keys.sorted() + builtIn)
+                let hint = hint(for: reference.name, among: networkPlaces.keys.sorted() + builtIn)
                 checkers[index].error(
                     .unknownNetwork, TOMLValue.Position(reference.location),
                     "no network is called \"\(reference.name)\"\(hint)")
@@ -109,5 +111,17 @@ struct RuleSetLoader {
                     "no rule is called \"\(reference.value)\"\(hint)")
             }
         }
+    }
+
+    /// What was probably meant by a name that no network has.
+    private func hint(for name: String, among names: [String]) -> String {
+        if rulePlaces[name] != nil { return "; that is a rule" }
+        if let ssid = SSID(utf8: name), let network = networks.first(where: { $0.ssids.contains { $0.value == ssid } })
+        {
+            return "; that is the SSID of network \"\(network.name)\""
+        }
+        if name.utf8.contains(UInt8(ascii: ",")) { return "; several names are a list: [\"a\", \"b\"]" }
+        if name.utf8.first == UInt8(ascii: "!") { return "; off a network is { not = \"a\" }" }
+        return Spelling.hint(for: name, among: names)
     }
 }

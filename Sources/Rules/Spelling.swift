@@ -1,18 +1,44 @@
 /// Finds what was probably meant.
 enum Spelling {
-    /// The candidate nearest to `word`, if it is near enough to be a slip; the first of equally near ones.
+    /// The candidate nearest to `word`, if it is near enough to be a slip, whatever the case of letters; of equally
+    /// near ones the first that `word` is the beginning of, or the first. Failing that the only one that `word` is the
+    /// beginning of, or what others call by that word.
     static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
-        let letters = Array(word.utf8.prefix(64))
+        let letters = folded(word)
         let limit = max(1, letters.count / 3)
         var best: (name: String, distance: Int)?
+        var beginnings: [String] = []
         for candidate in candidates {
-            let other = Array(candidate.utf8)
+            let other = folded(candidate)
+            let isBeginning = letters.count > 1 && other.starts(with: letters)
+            if isBeginning { beginnings.append(candidate) }
+            if synonyms[word] == candidate { return candidate }
             guard abs(other.count - letters.count) <= limit else { continue }
-            let distance = distance(letters, other)
-            if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
+            // Twice, so that the beginning of a word can count half.
+            let distance = 2 * distance(letters, other) - (isBeginning ? 1 : 0)
+            if distance <= 2 * limit, distance < best?.distance ?? .max { best = (candidate, distance) }
         }
-        return best?.name
+        return best?.name ?? (beginnings.count == 1 ? beginnings[0] : nil)
     }
+
+    /// Lower case, with hyphens for underscores.
+    private static func folded(_ word: String) -> [UInt8] {
+        word.utf8.prefix(64).map { octet in
+            switch octet {
+            case 0x41...0x5A: octet | 0x20
+            case UInt8(ascii: "_"): UInt8(ascii: "-")
+            default: octet
+            }
+        }
+    }
+
+    /// What the same is called elsewhere.
+    private static let synonyms = [
+        "active": "running", "and": "all", "disabled": "enabled", "ethernet": "wired", "http_proxy": "http",
+        "https_proxy": "https", "inactive": "stopped", "no_proxy": "no-proxy", "observe": "mode", "on-enter": "enter",
+        "on-leave": "leave", "or": "any", "running": "up", "started": "running", "stopped": "down", "title": "summary",
+        "when": "on", "wifi": "any-wifi",
+    ]
 
     /// `; did you mean "…"?`, or nothing.
     static func hint(for word: String, among candidates: some Sequence<String>) -> String {

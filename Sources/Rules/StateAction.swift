@@ -138,7 +138,7 @@ extension StateAction {
         case .unit(let unit): Target(kind: unit.scope == .user ? "user unit" : "unit", name: unit.name)
         case .firewall(.zone): Target(kind: "firewall", name: "")
         case .firewall(.set(let family, let table, let name, let element)):
-            Target(kind: "nft-set", name: "\(family) \(table) \(name) \(element ?? "")")
+            Target(kind: "nft-set", name: "\(family) \(table) \(name)\(element.map { " \($0)" } ?? "")")
         case .pam: Target(kind: kind, name: "")
         }
     }

@@ -26,9 +26,10 @@ struct TOMLValue {
         case .table: "a table"
         case .array: "a list"
         case .string: "a string"
-        case .integer, .float: "a number"
+        case .integer: "a number"
+        case .float: "a floating-point number"
         case .boolean: "a boolean"
-        case .date: "a date"
+        case .date: "a date or time"
         }
     }
 }

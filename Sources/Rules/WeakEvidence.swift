@@ -27,8 +27,8 @@ extension RuleSet {
                 return WeakEvidence(
                     location: mention.network.location,
                     message: "\"\(effect)\" lowers protection on \"\(name)\", of which at most \"\(highest)\" can be "
-                        + "known: let the network demand 802.1X or a probe, or say in \"accept-weak-evidence\" why that "
-                        + "will do")
+                        + "known: \(definition == nil ? "describe a network that demands" : "let the network demand") "
+                        + "802.1X or a probe, or say in \"accept-weak-evidence\" why that will do")
             }
             // Off a network is any other place, if only it is sure enough.
             guard !networks.contains(where: { $0.name != name && $0.highestAssurance >= .mutual }) else { return nil }

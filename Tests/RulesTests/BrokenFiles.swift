@@ -33,8 +33,7 @@ struct BrokenFile: Sendable, CustomTestStringConvertible {
         BrokenFile(
             "unfinished string", "[network.office]\nssid = [\"Corp]\n",
             [
-                "2:15 syntax: in string: unescaped control characters other than TAB (U+0009) are "
-                    + "explicitly prohibited"
+                "2:15 syntax: in string: the closing quote is missing"
             ]),
         BrokenFile(
             "line break in a table", "[rule.a]\non = { all =\n[\"x\"] }\n",
@@ -44,7 +43,7 @@ struct BrokenFile: Sendable, CustomTestStringConvertible {
         BrokenFile(
             "bare word", "[network.office]\nssid = Corp\n",
             [
-                "2:8 syntax: in value: could not determine value type"
+                "2:8 syntax: in value: expected text in quotes (\" or '), a number, true, false, a list or a table"
             ]),
         BrokenFile(
             "key twice", "[network.office]\nssid = [\"a\"]\nprivate = true\nssid = [\"b\"]\n",
@@ -71,7 +70,7 @@ struct BrokenFile: Sendable, CustomTestStringConvertible {
         BrokenFile(
             "deep keys", "\na.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a = 1\n",
             [
-                "2:0 syntax: tables, lists or dotted keys are nested too deeply"
+                "2:1 syntax: tables, lists or dotted keys are nested too deeply"
             ]),
         BrokenFile(
             "unknown section", "[netwrok.office]\nssid = [\"Corp\"]\n",
@@ -81,7 +80,7 @@ struct BrokenFile: Sendable, CustomTestStringConvertible {
         BrokenFile(
             "far off section", "[settings]\nx = 1\n",
             [
-                "1:2 unknown-key: unknown key \"settings\" in a rule file"
+                "1:2 unknown-key: unknown key \"settings\" in a rule file; known are network, rule"
             ]),
         BrokenFile(
             "section of another kind", "network = 5\n",
@@ -91,7 +90,7 @@ struct BrokenFile: Sendable, CustomTestStringConvertible {
         BrokenFile(
             "list of tables", "[[network.office]]\nssid = [\"Corp\"]\n",
             [
-                "1:1 wrong-type: expected a table, found a list"
+                "1:1 wrong-type: expected one table, begun with [network.office], found a list"
             ]),
         BrokenFile(
             "list of rules", "[[rule]]\non = \"wired\"\n",
@@ -101,7 +100,7 @@ struct BrokenFile: Sendable, CustomTestStringConvertible {
         BrokenFile(
             "value for a network", "network.office = \"Corp\"\n",
             [
-                "1:18 wrong-type: expected a table, found a string"
+                "1:18 wrong-type: expected one table, begun with [network.office], found a string"
             ]),
         BrokenFile(
             "network key", "[network.office]\nsid = [\"Corp\"]\n",
@@ -148,18 +147,18 @@ struct BrokenFile: Sendable, CustomTestStringConvertible {
         BrokenFile(
             "odd hexadecimal", "[network.office]\nssid-hex = [\"436\"]\n",
             [
-                "2:13 bad-value: expected 1 to 32 octets of two hexadecimal digits each"
+                "2:13 bad-value: expected 1 to 32 octets of two hexadecimal digits each, without separators"
             ]),
         BrokenFile(
             "no hexadecimal", "[network.office]\nssid-hex = [\"zz\"]\n",
             [
-                "2:13 bad-value: expected 1 to 32 octets of two hexadecimal digits each"
+                "2:13 bad-value: expected 1 to 32 octets of two hexadecimal digits each, without separators"
             ]),
         BrokenFile(
             "long hexadecimal",
             "[network.office]\nssid-hex = [\"ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff\"]\n",
             [
-                "2:13 bad-value: expected 1 to 32 octets of two hexadecimal digits each"
+                "2:13 bad-value: expected 1 to 32 octets of two hexadecimal digits each, without separators"
             ]),
         BrokenFile(
             "security misspelt", "[network.office]\nssid = [\"Corp\"]\nsecurity = [\"wpa2-pks\"]\n",
@@ -210,5 +209,57 @@ struct BrokenFile: Sendable, CustomTestStringConvertible {
             ]),
     ]
 
-    static let all = networks + rules
+    static let all =
+        networks + rules + syntax + evidence + probes + pins + conditions + settings + commands + units + prompts
+        + proxies
+        + proxyURLs + weakEvidence + weakEnds
+
+    // MARK: Short forms
+
+    static func file(_ name: String, _ text: String, _ diagnostics: String...) -> BrokenFile {
+        BrokenFile(name, text, diagnostics)
+    }
+
+    /// A key of a network that is right without it; it stands on line 3.
+    static func network(_ name: String, _ lines: String, _ diagnostics: String...) -> BrokenFile {
+        BrokenFile(name, "[network.office]\nssid = [\"Corp\"]\n\(lines)\n", diagnostics)
+    }
+
+    /// A key of a rule that is right without it; it stands on line 3.
+    static func rule(_ name: String, _ lines: String, _ diagnostics: String...) -> BrokenFile {
+        BrokenFile(name, "[rule.a]\non = \"wired\"\n\(lines)\n", diagnostics)
+    }
+
+    /// An action of a rule's `enter`; it begins at 3:10.
+    static func entering(_ name: String, _ action: String, _ diagnostics: String...) -> BrokenFile {
+        BrokenFile(name, "[rule.a]\non = \"wired\"\nenter = [\(action)]\n", diagnostics)
+    }
+
+    /// The address of an HTTP proxy.
+    static func server(_ name: String, _ url: String) -> BrokenFile {
+        let escaped = url.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"", "\\": "\\\(scalar)"
+            case _ where scalar.value < 0x20: "\\u00" + String(scalar.value + 0x100, radix: 16).dropFirst()
+            default: String(scalar)
+            }
+        }.joined()
+        return rule(
+            name, "proxy = { http = \"\(escaped)\" }",
+            "3:18 bad-value: expected \"http://HOST:PORT\" (or https), the port from 1 to 65535, without credentials, "
+                + "path, quotes or escapes")
+    }
+
+    /// - Parameter atMost: what can be known of a described network; nil for a built-in one.
+    static func weak(_ line: Int, _ column: Int, _ effect: String, on name: String, atMost: String? = nil) -> String {
+        "\(line):\(column) weak-evidence: \"\(effect)\" lowers protection on \"\(name)\", of which at most "
+            + "\"\(atMost ?? "claimed")\" can be known: "
+            + (atMost == nil ? "describe a network that demands" : "let the network demand")
+            + " 802.1X or a probe, or say in \"accept-weak-evidence\" why that will do"
+    }
+
+    static func weak(_ line: Int, _ column: Int, _ effect: String, off name: String) -> String {
+        "\(line):\(column) weak-evidence: \"\(effect)\" lowers protection off \"\(name)\", and no network is described "
+            + "of which \"mutual\" can be known: describe one, or say in \"accept-weak-evidence\" why less will do"
+    }
 }

@@ -58,7 +58,7 @@ extension BrokenFile {
         BrokenFile(
             "mode", "[rule.a]\non = \"wired\"\nmode = \"enforce\"\n",
             [
-                "3:8 bad-value: the only mode is \"observe\""
+                "3:8 bad-value: the only mode is \"observe\"; a rule that is to act has none"
             ]),
         BrokenFile(
             "enabled as number", "[rule.a]\non = \"wired\"\nenabled = 1\n",
@@ -99,7 +99,7 @@ extension BrokenFile {
         BrokenFile(
             "relaxing", "[rule.a]\non = \"wired\"\nenter = [ { command = [\"/bin/true\"], relaxing = true } ]\n",
             [
-                "2:6 weak-evidence: \"run /bin/true\" lowers protection on \"wired\", of which at most \"claimed\" can be known: let the network demand 802.1X or a probe, or say in \"accept-weak-evidence\" why that will do"
+                "2:6 weak-evidence: \"run /bin/true\" lowers protection on \"wired\", of which at most \"claimed\" can be known: describe a network that demands 802.1X or a probe, or say in \"accept-weak-evidence\" why that will do"
             ]),
         BrokenFile(
             "action key", "[rule.a]\non = \"wired\"\nenter = [ { command = [\"/bin/true\"], time-out = \"3s\" } ]\n",
@@ -152,7 +152,7 @@ extension BrokenFile {
         BrokenFile(
             "date", "[rule.a]\non = 1979-05-27\n",
             [
-                "2:6 wrong-type: expected the name of a network, a list of names or a table such as { all = [\"a\", \"b\"] }, found a date"
+                "2:6 wrong-type: expected the name of a network, a list of names or a table such as { all = [\"a\", \"b\"] }, found a date or time"
             ]),
         BrokenFile(
             "several at once",

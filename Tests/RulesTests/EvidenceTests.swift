@@ -41,7 +41,7 @@ import WiFi
         Case("bssid = [\"02-00-5E-10-00-02\"]", "no"),
         Case("bssid = [\"0200.5e1f.ffff/28\"]", "yes"),
         Case("bssid = [\"0200.5e2f.ffff/28\"]", "no"),
-        Case("bssid = [\"000000000000/0\"]", "yes"),
+        Case("bssid = [\"000000000000/1\"]", "yes"),
         Case("ssid = [\"Corp\"]\nbssid = [\"02:00:5e:10:00:01\"]", "maybe") {
             $0.wifi = .joined(WiFiNetwork(ssid: SSID(utf8: "Corp"), bssid: nil, security: .open))
         },

@@ -279,11 +279,11 @@ import WiFi
                       |                         ^
                 """,
             ])
-        let hostile = load("[network.a]\n\"\u{202E}\\u001b]0;x\\u0007\" = 1").diagnostics.map(\.description)
+        let hostile = load("[rule.a]\n\"\u{202E}\\u001b]0;x\\u0007\" = 1").diagnostics.map(\.description)
         #expect(
             hostile == [
                 """
-                1.toml:2:1: error: unknown key "\\xe2\\x80\\xae\\x1b]0;x\\x07" in a network
+                1.toml:2:1: error: unknown key "\\xe2\\x80\\xae\\x1b]0;x\\x07" in a rule
                     2 | "\\xe2\\x80\\xae\\u001b]0;x\\u0007" = 1
                       | ^
                 """
