@@ -22,7 +22,7 @@ public struct Diagnostic: Error, Hashable, Sendable {
     }
 
     /// What kind of problem it is, for programs.
-    public enum Code: String, Hashable, Sendable {
+    public enum Code: String, Hashable, Sendable, CaseIterable {
         case badName = "bad-name"
         case badValue = "bad-value"
         case contradictory

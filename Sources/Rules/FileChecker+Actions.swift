@@ -1,7 +1,7 @@
 extension FileChecker {
     static let stateKeys = ["proxy", "vpn", "unit", "firewall", "pam"]
     static let edgeKeys = ["command", "unit", "vpn", "notify", "lock", "second-factor"]
-    private static let commandKeys = ["command", "user", "timeout", "relaxing"]
+    static let commandKeys = ["command", "user", "timeout", "relaxing"]
     private static let timeoutRange: ClosedRange<Int64> = 1_000...86_400_000_000
 
     /// A key of a rule that is an action, or unknown. Beside `command` stand the keys that belong to it.
@@ -152,7 +152,7 @@ extension FileChecker {
 
     // MARK: Units and VPN
 
-    private static let unitKeys = ["name", "state", "scope", "protective", "relaxing"]
+    static let unitKeys = ["name", "state", "scope", "protective", "relaxing"]
     private static let unitSuffixes = [
         ".service", ".socket", ".target", ".mount", ".automount", ".timer", ".path", ".swap", ".slice", ".scope",
     ]
@@ -221,6 +221,7 @@ extension FileChecker {
     }
 
     private static let connectionKeys = ["networkmanager", "wg-quick", "unit"]
+    static let vpnKeys = connectionKeys + ["state", "portal"]
 
     private enum VPNState: String, CaseIterable {
         case up, down
@@ -241,7 +242,7 @@ extension FileChecker {
             case "unit": if let name = unitName(entry.value) { connections.append((.unit(name), entry)) }
             case "state": state = choice(entry.value)
             case "portal": portal = choice(entry.value) ?? portal
-            default: unknownKey(entry, in: "a vpn", known: Self.connectionKeys + ["state", "portal"])
+            default: unknownKey(entry, in: "a vpn", known: Self.vpnKeys)
             }
         }
         guard diagnostics.count == problems else { return nil }
@@ -287,6 +288,8 @@ extension FileChecker {
 
     // MARK: Firewall
 
+    static let firewallKeys = ["zone", "nft-set", "element"]
+
     private mutating func firewall(_ value: TOMLValue) -> StateAction.Firewall? {
         guard let members = table(value, "{ zone = \"public\" }") else { return nil }
         let problems = diagnostics.count
@@ -298,7 +301,7 @@ extension FileChecker {
             case "zone": zone = zoneName(entry.value)
             case "nft-set": set = setName(entry.value)
             case "element": element = setElement(entry.value).map { ($0, entry) }
-            default: unknownKey(entry, in: "a firewall", known: ["zone", "nft-set", "element"])
+            default: unknownKey(entry, in: "a firewall", known: Self.firewallKeys)
             }
         }
         guard diagnostics.count == problems else { return nil }
@@ -378,6 +381,8 @@ extension FileChecker {
 
     // MARK: Notifications and the second factor
 
+    static let notificationKeys = ["summary", "body", "urgency"]
+
     private mutating func notification(_ value: TOMLValue) -> EdgeAction.Notification? {
         if case .string = value.content {
             return text(value, upTo: 200).map { EdgeAction.Notification(summary: $0) }
@@ -394,7 +399,7 @@ extension FileChecker {
             case "summary": summary = text(entry.value, upTo: 200)
             case "body": notification.body = text(entry.value, upTo: 1_000)
             case "urgency": notification.urgency = choice(entry.value) ?? notification.urgency
-            default: unknownKey(entry, in: "a notification", known: ["summary", "body", "urgency"])
+            default: unknownKey(entry, in: "a notification", known: Self.notificationKeys)
             }
         }
         guard diagnostics.count == problems, need(["summary": summary != nil], of: "notification", value), let summary
@@ -403,7 +408,7 @@ extension FileChecker {
         return notification
     }
 
-    private static let secondFactorKeys = ["message", "timeout", "attempts", "grace", "on-success", "on-failure"]
+    static let secondFactorKeys = ["message", "timeout", "attempts", "grace", "on-success", "on-failure"]
 
     private mutating func secondFactor(_ value: TOMLValue) -> EdgeAction.SecondFactor? {
         guard let members = table(value, "{ message = \"Confirm your sign-in\" }") else { return nil }
@@ -427,7 +432,7 @@ extension FileChecker {
         return factor
     }
 
-    private static let consequenceKeys = ["vpn", "hold", "command"]
+    static let consequenceKeys = ["vpn", "hold", "command"]
     private static let consequenceWords = ["lock-session", "disconnect"]
 
     private mutating func consequences(_ value: TOMLValue) -> [EdgeAction.SecondFactor.Consequence] {
@@ -447,8 +452,8 @@ extension FileChecker {
             return nil
         case .table(let members):
             guard let entry = members.first(where: { Self.consequenceKeys.contains($0.key) }) else {
-                if let first = members.first {
-                    unknownKey(first, in: "a consequence", known: Self.consequenceKeys)
+                if let other = members.first(where: { !Self.commandKeys.contains($0.key) }) {
+                    unknownKey(other, in: "a consequence", known: Self.consequenceKeys)
                 } else {
                     error(.missingKey, value.position, "the table needs \"vpn\", \"hold\" or \"command\"")
                 }

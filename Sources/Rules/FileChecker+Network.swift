@@ -195,7 +195,7 @@ extension FileChecker {
 
     // MARK: Probe
 
-    private static let probeKeys = ["url", "address", "spki-sha256", "lifetime"]
+    static let probeKeys = ["url", "address", "spki-sha256", "lifetime"]
     private static let lifetimeRange: ClosedRange<Int64> = 60_000_000...86_400_000_000
     private static let maximumPins = 2
 

@@ -1,7 +1,7 @@
 internal import Netlink
 
 extension FileChecker {
-    private static let proxyKeys = ["mode", "http", "https", "socks", "pac", "no-proxy", "targets"]
+    static let proxyKeys = ["mode", "http", "https", "socks", "pac", "no-proxy", "targets"]
 
     /// What is written here ends up in files that others read by grammars without an escape, so it is checked by the
     /// narrowest of them.

@@ -63,7 +63,7 @@ extension FileChecker {
 
     // MARK: Conditions
 
-    private static let operators = ["all", "any", "not"]
+    static let operators = ["all", "any", "not"]
 
     /// The name of a network, a list of conditions (any of them), or `{ all = […] }`, `{ any = […] }`, `{ not = … }`.
     private mutating func condition(_ value: TOMLValue) -> Condition? {

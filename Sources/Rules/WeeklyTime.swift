@@ -48,10 +48,11 @@ public struct WeeklyTime: Hashable, Sendable {
 
     private static func hours(_ text: Substring) -> (start: Int, end: Int)? {
         let ends = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let start = minutes(ends[0]), let end = minutes(ends[1]), start < 1_440, end > 0,
+        guard ends.count == 2, let start = minutes(ends[0]), let end = minutes(ends[1]), start < 1_440,
             start != end
         else { return nil }
-        return (start, end)
+        // Until midnight is to the end of the day.
+        return (start, end == 0 ? 1_440 : end)
     }
 
     /// `HH:MM`, up to `24:00`.

@@ -19,27 +19,7 @@ import WiFi
     }
 
     @Test func readsEveryKeyOfANetwork() throws {
-        let pin = String(repeating: "0a", count: 32)
-        let result = load(
-            """
-            # A comment
-            [network.office]
-            ssid        = ["Corp-Staff", "Caf\\u00e9"]
-            ssid-hex    = ["00fF", "436f7270"]
-            ssid-glob   = ["Corp-*", 'a\\*?']
-            security    = ["wpa2-enterprise", "personal", "akm:00-0f-ac:24"]
-            bssid       = ["02:00:5e:10:00:0f/44", "0200.5e10.0001", "02-00-5E-10-00-02"]
-            gateway-mac = ["02:00:5e:10:00:01"]
-            dns-suffix  = [".Corp.Example.", "local"]
-            subnet      = ["192.0.2.0/24", "2001:db8::/32"]
-            interface   = ["wlan0", "wlp*"]
-            stable-for  = "10s"
-            probe       = { url = "https://Inside.example:8443/", address = "10.1.0.2", spki-sha256 = ["\(pin)"] }
-
-            [network.home]
-            ssid    = ['Seven Oaks ']
-            private = true
-            """)
+        let result = load(GoodFile.everyKeyOfANetwork)
         #expect(result.diagnostics.isEmpty)
         let set = try #require(result.ruleSet)
 
@@ -74,54 +54,7 @@ import WiFi
     }
 
     @Test func readsEveryKeyOfARule() throws {
-        let result = load(
-            """
-            [network.office]
-            ssid = ["Corp"]
-            security = ["enterprise"]
-
-            [rule.a]
-            on        = { all = ["office", { not = "vpn" }, { any = ["wired", ["cellular"]] }] }
-            off       = ["metered", "open-wifi"]
-            time      = ["mon-fri 08:00-18:00", "sat"]
-            settle    = "500ms"
-            ready     = "internet"
-            priority  = -5
-            enabled   = false
-            mode      = "observe"
-            user-hold = true
-            accept-weak-evidence = "a test"
-            enter = [
-              { command = ["/usr/local/bin/mount-nas", "--fast", ""], timeout = "90s", user = "alice", relaxing = true },
-              { unit = { name = "nas.mount", state = "running", scope = "user" } },
-              { vpn = { wg-quick = "wg0", state = "up", portal = "ignore" } },
-              { notify = "At work" },
-              { lock = true },
-              { second-factor = { message = "Confirm" } },
-            ]
-
-            [rule.b]
-            on       = "office"
-            proxy    = { http = "http://proxy.example:3128", https = "http://[2001:db8::1]:1", socks = "socks5://192.0.2.1:1080", no-proxy = ["localhost", ".corp.example", "*.x.example", "10.0.0.0/8", "::1"], targets = ["gnome", "apt"] }
-            vpn      = { networkmanager = "corp vpn", state = "down" }
-            unit     = { name = "usbguard.service", state = "stopped", protective = true }
-            firewall = { zone = "work" }
-            pam      = "skip"
-
-            [rule.c]
-            off      = "office"
-            command  = ["/bin/true"]
-            timeout  = "5s"
-            notify   = { summary = "Away", body = "Careful", urgency = "critical" }
-            lock     = true
-            second-factor = { message = "Confirm", timeout = "1m", attempts = 5, grace = "10m", on-success = [], on-failure = ["lock-session", "disconnect", { vpn = { unit = "vpn.service", state = "up" } }, { hold = "b" }, { command = ["/bin/false"], timeout = "1s" }] }
-            leave    = [{ command = ["/bin/c"] }]
-
-            [rule.d]
-            on       = "office"
-            proxy    = { mode = "none" }
-            firewall = { nft-set = "inet filter trusted", element = "10.0.0.0/8" }
-            """)
+        let result = load(GoodFile.everyKeyOfARule)
         #expect(result.diagnostics.isEmpty)
         let rules = try #require(result.ruleSet).rules
 

@@ -86,6 +86,10 @@ extension BrokenFile {
             #"second-factor = { message = "Confirm", on-failure = { hold = "a", command = ["/bin/true"] } }"#,
             "3:67 bad-value: a table has one consequence: put several into [{ … }, { … }]"),
         .rule(
+            "consequence of a command that is missing",
+            #"second-factor = { message = "Confirm", on-failure = { timeout = "1s" } }"#,
+            #"3:53 missing-key: the table needs "vpn", "hold" or "command""#),
+        .rule(
             "consequence key", #"second-factor = { message = "Confirm", on-failure = { lock = true } }"#,
             #"3:55 unknown-key: unknown key "lock" in a consequence; known are vpn, hold, command"#),
         .rule(
