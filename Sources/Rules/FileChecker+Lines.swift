@@ -1,21 +1,20 @@
 /// Looks at the text again, for messages.
 extension FileChecker {
     /// Line `number`, counted from 1, without its end; empty where there is none.
-    func line(_ number: Int) -> String {
-        guard number > 0 else { return "" }
-        var lines = file.contents[...]
-        for _ in 1..<number {
-            guard let end = lines.firstIndex(of: UInt8(ascii: "\n")) else { return "" }
-            lines = lines[(end + 1)...]
+    mutating func line(_ number: Int) -> String {
+        let contents = file.contents
+        if lineStarts.isEmpty {
+            lineStarts = [0] + contents.indices.lazy.filter { contents[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
         }
-        var octets = lines.prefix { $0 != UInt8(ascii: "\n") }
+        guard lineStarts.indices.contains(number - 1) else { return "" }
+        var octets = contents[lineStarts[number - 1]...].prefix { $0 != UInt8(ascii: "\n") }
         if octets.last == UInt8(ascii: "\r") { octets.removeLast() }
         return String(decoding: octets.prefix(500), as: UTF8.self)
     }
 
     /// A name or key that stands twice in one file is refused by the TOML parser, which does not say where it stood
     /// first: that is looked up in the text.
-    func duplicate(
+    mutating func duplicate(
         at position: TOMLValue.Position
     ) -> (code: Diagnostic.Code, position: TOMLValue.Position, message: String)? {
         let offending = Self.words(of: line(position.line))

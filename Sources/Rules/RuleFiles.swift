@@ -10,6 +10,8 @@ public struct RuleFiles: Sendable {
         /// Those that nobody but root can have written: the file and every directory above it belong to root and are
         /// not writable for group or others, and no symbolic link is on the way.
         case root
+        /// The same of files that nobody but this user or root can have written.
+        case user(UInt32)
     }
 
     /// The administrator's before those made at run time before the vendor's.
@@ -57,7 +59,7 @@ public struct RuleFiles: Sendable {
     /// Nil where it does not exist or is refused, which is said in `diagnostics`.
     private mutating func openDirectory(_ path: String) throws(SystemError) -> FileDescriptor? {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
-        guard trust == .root else {
+        guard trust != .anyone else {
             let descriptor = unsafe open(path, flags)
             if descriptor < 0, errno == ENOENT { return nil }
             guard descriptor >= 0 else { throw SystemError("open", path) }
@@ -112,19 +114,32 @@ public struct RuleFiles: Sendable {
     // MARK: Files
 
     private mutating func read(_ name: String, in directory: Int32, _ path: String) {
-        if trust == .root || directory != AT_FDCWD, Self.isMask(name, in: directory) { return }
+        if trust != .anyone || directory != AT_FDCWD, Self.isMask(name, in: directory) { return }
+        // To open a device can do something already.
+        var status = stat()
+        let follows: Int32 = trust == .anyone ? 0 : AT_SYMLINK_NOFOLLOW
+        if unsafe fstatat(directory, name, &status, follows) == 0,
+            ![S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT)
+        {
+            return refuse(path, "is no plain file")
+        }
         // Never waits for a writer, should it be a pipe.
         var flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
-        if trust == .root { flags |= O_NOFOLLOW }
+        if trust != .anyone { flags |= O_NOFOLLOW }
         let raw = unsafe openat(directory, name, flags)
         guard raw >= 0 else {
-            if errno == ELOOP, trust == .root { return refuse(path, "is a symbolic link") }
+            if errno == ELOOP, trust != .anyone { return refuse(path, "is a symbolic link") }
             let problem = SystemError("open", code: errno)
             return diagnostics.append(Diagnostic(file: path, code: .unreadable, message: problem.description))
         }
         // Checked and read on the same descriptor, so that nobody can swap the file in between.
         let file = FileDescriptor(owning: raw)
         guard isTrusted(file.rawValue, path) else { return }
+        guard unsafe fstat(file.rawValue, &status) == 0, status.st_size <= TOMLValue.maximumSize else {
+            return diagnostics.append(
+                Diagnostic(
+                    file: path, code: .tooLarge, message: "the file is larger than \(TOMLValue.maximumSize) octets"))
+        }
         do throws(SystemError) {
             let contents = try Self.contents(of: file.rawValue)
             files.append(RuleFile(path: path, contents: contents))
@@ -165,13 +180,20 @@ public struct RuleFiles: Sendable {
             refuse(path, "is no plain file")
             return false
         }
-        guard trust == .root else { return true }
-        if status.st_uid != 0 {
-            refuse(path, "belongs to user \(status.st_uid), not to root")
+        let owner: UInt32
+        switch trust {
+        case .anyone: return true
+        case .root: owner = 0
+        case .user(let user): owner = user
+        }
+        let name = owner == 0 ? "root" : "user \(owner)"
+        if status.st_uid != 0, status.st_uid != owner {
+            refuse(path, "belongs to user \(status.st_uid), not to \(name)")
             return false
         }
+        // An access control list that lets others write shows in the group's bits, acl(5).
         if status.st_mode & (S_IWGRP | S_IWOTH) != 0 {
-            refuse(path, "can be written by others than root")
+            refuse(path, "can be written by others than \(name)")
             return false
         }
         return true
@@ -185,8 +207,8 @@ public struct RuleFiles: Sendable {
 
 extension RuleSet {
     /// Reads and checks files as one rule set; a file that could not be read spoils it as one that is wrong does.
-    public static func load(_ source: RuleFiles) -> LoadResult {
-        let result = load(source.files)
+    public static func load(_ source: RuleFiles, reviewing: Bool = false) -> LoadResult {
+        let result = load(source.files, reviewing: reviewing && source.diagnostics.isEmpty)
         let isClean = !source.diagnostics.contains { $0.severity == .error }
         return LoadResult(
             ruleSet: isClean ? result.ruleSet : nil, diagnostics: source.diagnostics + result.diagnostics)

@@ -1,6 +1,7 @@
 import Glibc
-@testable import Rules
 import Testing
+
+@testable import Rules
 
 /// Root's own files cannot be made by a test that is not root, so what is refused is what the test makes.
 @Suite struct RuleFilesTests {
@@ -78,7 +79,7 @@ import Testing
         symlink("nowhere", "\(root)/etc/d.toml")
         let files = read()
         #expect(files.files.count == 1)
-        #expect(files.diagnostics.map(\.code) == [.unsafeFile, .unreadable, .unreadable])
+        #expect(files.diagnostics.map(\.code) == [.unsafeFile, .unsafeFile, .unreadable])
         #expect(RuleSet.load(files).ruleSet == nil)
         let missing = RuleFiles(paths: ["\(root)/none.toml"])
         #expect(
