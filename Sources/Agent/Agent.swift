@@ -25,6 +25,8 @@ package final class Agent {
     private var saved: ActivationState?
     private var nextAction: UInt64 = 0
     private var running: [RuleEdge: Set<CommandRunner.Identifier>] = [:]
+    private var source: RuleSource?
+    private var clock: ClockWatch?
     private var ruleProblems: [String] = []
     private var problems: [String: String] = [:]
 
@@ -45,25 +47,42 @@ package final class Agent {
 
     package func start() throws {
         saved = ActivationState(readingFrom: paths.activations)
-        let ruleSet = readRules() ?? RuleSet()
+        var rules: RuleSource.Loaded?
+        let source = RuleSource(paths, on: loop) { [unowned self] in reloaded($0) }
+        self.source = source
+        do throws(SystemError) {
+            try source.start { rules = $0 }
+        } catch {
+            report("watch", "\(error): changed rule files take effect when they are read again, not by themselves")
+        }
+        complain(rules?.problems ?? [])
         try watcher.start()
         server = try FeedServer(
             at: paths.socket, on: loop, permission: Agent.permission,
             encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) })
         publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
         let resumable = saved?.rules(resumableIn: watcher.environment) ?? []
-        engine = RuleEngine(ruleSet: ruleSet, resuming: resumable)
+        engine = RuleEngine(
+            ruleSet: rules?.ruleSet ?? RuleSet(),
+            options: (rules?.configuration ?? AgentConfiguration()).engineOptions, resuming: resumable)
         perform(engine.update(watcher.environment, at: .now()))
         watcher.onChange = { [unowned self] in
             for change in $0 { publish(FeedEvent(change)) }
         }
         watcher.afterChange = { [unowned self] in perform(engine.update(watcher.environment, at: .now())) }
+        // Rules can have times.
+        clock = try? ClockWatch(on: loop) { [unowned self] in advance() }
         ServiceManager.ready(status)
     }
 
     /// Reads the rule files again; files with errors leave the last good rules in force.
-    func reload() {
-        if let ruleSet = readRules() { perform(engine.replace(with: ruleSet, at: .now())) }
+    func reload() { source?.reload() }
+
+    private func reloaded(_ rules: RuleSource.Loaded) {
+        complain(rules.problems)
+        if let ruleSet = rules.ruleSet, let configuration = rules.configuration {
+            perform(engine.replace(with: ruleSet, options: configuration.engineOptions, at: .now()))
+        }
         ServiceManager.status(status)
         publish(FeedEvent(.agentReloaded(problems: ruleProblems.count), at: .now()))
     }
@@ -90,12 +109,9 @@ package final class Agent {
 
     // MARK: Rules
 
-    /// The rules in the files, nil where there is an error in any of them.
-    private func readRules() -> RuleSet? {
-        let result = RuleSet.load(RuleFiles(directories: paths.rules, trust: .root))
-        ruleProblems = result.diagnostics.filter { $0.severity == .error }.map(\.description)
-        for problem in ruleProblems { Journal.write(.error, problem) }
-        return result.ruleSet
+    private func complain(_ problems: [String]) {
+        ruleProblems = problems
+        for problem in problems { Journal.write(.error, problem) }
     }
 
     private func perform(_ decisions: [Decision]) {
@@ -136,10 +152,16 @@ package final class Agent {
         timer = due.map { due in
             let scheduled = loop.schedule(at: due) { [unowned self] in
                 timer = nil
-                perform(engine.advance(to: .now()))
+                advance()
             }
             return (scheduled, due)
         }
+    }
+
+    private func advance() {
+        // The time zone may be another one by now; localtime_r(3) does not look by itself.
+        tzset()
+        perform(engine.advance(to: .now()))
     }
 
     private func remember() {

@@ -23,12 +23,15 @@ public struct AgentPaths: Sendable {
     var activations: String { "\(state)/activations.json" }
     var analytics: String { "\(logs)/analytics.jsonl" }
 
-    /// The directories of rule files, the strongest first.
-    var rules: [String] {
+    /// Where `vicinity.toml` and `vicinity.toml.d` are, the strongest first: the administrator's, those of run time,
+    /// the vendor's.
+    public var configurationDirectories: [String] {
         configuration == AgentPaths().configuration
-            ? ["\(configuration)/rules.d", "\(runtime)/rules.d", "/usr/lib/vicinity/rules.d"]
-            : ["\(configuration)/rules.d"]
+            ? [configuration, runtime, "/usr/lib/vicinity"] : [configuration]
     }
+
+    /// The directories of rule files, the strongest first.
+    public var rules: [String] { configurationDirectories.map { "\($0)/rules.d" } }
 
     /// Whether this machine has the agent's unit, running or not.
     public static var isAgentInstalled: Bool {

@@ -21,6 +21,18 @@ int vicinity_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int vicinity_boottime_timer(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
 
+int vicinity_clock_watch(void) {
+    const int watch = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (watch >= 0) vicinity_clock_rearm(watch);
+    return watch;
+}
+
+void vicinity_clock_rearm(int watch) {
+    // Not the time matters, which never comes, but that setting the clock cancels it.
+    const struct itimerspec never = {.it_value = {.tv_sec = INT64_MAX / 2}};
+    timerfd_settime(watch, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
+}
+
 int vicinity_arm_timer(int timer, int64_t microseconds) {
     struct itimerspec due = {
         .it_value = {.tv_sec = microseconds / 1000000, .tv_nsec = microseconds % 1000000 * 1000}};

@@ -15,7 +15,7 @@ enum CheckCommand: Subcommand {
         let format = try arguments.choice("format", OutputFormat.self) ?? .text
         let files =
             arguments.operands.isEmpty ? RuleFiles(trust: .root) : RuleFiles(paths: arguments.operands)
-        let diagnostics = RuleSet.load(files).diagnostics
+        let diagnostics = RuleSet.load(files, reviewing: true).diagnostics
         switch format {
         case .text: for diagnostic in diagnostics { Output.line(diagnostic.description) }
         case .json: Output.write(json(diagnostics)[...])

@@ -1,21 +1,29 @@
 /// Looks at the text again, for messages.
 extension FileChecker {
     /// Line `number`, counted from 1, without its end; empty where there is none.
-    func line(_ number: Int) -> String {
-        guard number > 0 else { return "" }
-        var lines = file.contents[...]
-        for _ in 1..<number {
-            guard let end = lines.firstIndex(of: UInt8(ascii: "\n")) else { return "" }
-            lines = lines[(end + 1)...]
+    mutating func line(_ number: Int) -> String {
+        let contents = file.contents
+        if lineStarts.isEmpty {
+            lineStarts = [0] + contents.indices.lazy.filter { contents[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
         }
-        var octets = lines.prefix { $0 != UInt8(ascii: "\n") }
+        guard lineStarts.indices.contains(number - 1) else { return "" }
+        var octets = contents[lineStarts[number - 1]...].prefix { $0 != UInt8(ascii: "\n") }
         if octets.last == UInt8(ascii: "\r") { octets.removeLast() }
-        return String(decoding: octets.prefix(500), as: UTF8.self)
+        return String(decoding: octets.prefix(Self.shownLength), as: UTF8.self)
+    }
+
+    /// So much of a line is shown, in octets.
+    private static let shownLength = 500
+
+    /// Whether a place is behind the last character of its line; false where the line is too long to tell.
+    mutating func isAtEnd(_ position: TOMLValue.Position) -> Bool {
+        let line = line(position.line)
+        return line.utf8.count < Self.shownLength && position.column > line.unicodeScalars.count
     }
 
     /// A name or key that stands twice in one file is refused by the TOML parser, which does not say where it stood
     /// first: that is looked up in the text.
-    func duplicate(
+    mutating func duplicate(
         at position: TOMLValue.Position, _ problem: String
     ) -> (code: Diagnostic.Code, position: TOMLValue.Position, message: String) {
         guard !problem.contains("as dotted key-value pair") else {
@@ -32,7 +40,8 @@ extension FileChecker {
         let second = header ?? Self.key(in: text, before: position.column)
         let isFirst = second.column == Self.words(of: text).first?.column
         let place = TOMLValue.Position(line: number, column: second.column)
-        let what = header == nil ? "key \"\(second.name)\"" : Self.title(of: second.name)
+        let what =
+            header.map { Self.title(of: $0.name) } ?? (second.name.isEmpty ? "a key" : "key \"\(second.name)\"")
         let code = header == nil ? Diagnostic.Code.duplicateKey : .duplicateName
         guard isFirst, let first = firstPlace(of: second.name, before: number) else {
             return (code, place, "\(what) is already defined \(header == nil ? "in this table" : "above")")
@@ -40,7 +49,7 @@ extension FileChecker {
         return (code, place, "\(what) is already defined at \(location(first))")
     }
 
-    private func firstPlace(of name: String, before line: Int) -> TOMLValue.Position? {
+    private mutating func firstPlace(of name: String, before line: Int) -> TOMLValue.Position? {
         for number in stride(from: line - 1, to: 0, by: -1) {
             guard let first = Self.words(of: self.line(number)).first else { continue }
             if first.name == name { return TOMLValue.Position(line: number, column: first.column) }
@@ -65,10 +74,11 @@ extension FileChecker {
         return [(String(String.UnicodeScalarView(name)), start + 1)]
     }
 
-    /// The key whose value begins at a column, without quotes.
+    /// The key whose value begins at a column, without quotes; empty where the line is not known so far.
     private static func key(in line: String, before column: Int) -> (name: String, column: Int) {
         let scalars = Array(line.unicodeScalars)
-        var end = min(column - 1, scalars.count)
+        guard column <= scalars.count else { return ("", column) }
+        var end = column - 1
         while end > 0, " \t=".unicodeScalars.contains(scalars[end - 1]) { end -= 1 }
         var start = end
         while start > 0, !" \t{,".unicodeScalars.contains(scalars[start - 1]) { start -= 1 }

@@ -4,6 +4,8 @@ internal import Platform
 struct FileChecker {
     let file: RuleFile
     private(set) var diagnostics: [Diagnostic] = []
+    /// Where the lines begin; looked up when the first is shown.
+    var lineStarts: [Int] = []
     /// The networks that the file's rules refer to, to be looked up when all files have been read.
     var references: [Condition.NetworkReference] = []
     /// The rules that the file's rules refer to.
@@ -20,10 +22,20 @@ struct FileChecker {
     // MARK: Problems
 
     mutating func error(_ code: Diagnostic.Code, _ position: TOMLValue.Position, _ message: String) {
+        add(.error, code, position, message)
+    }
+
+    mutating func warning(_ code: Diagnostic.Code, _ position: TOMLValue.Position, _ message: String) {
+        add(.warning, code, position, message)
+    }
+
+    private mutating func add(
+        _ severity: Diagnostic.Severity, _ code: Diagnostic.Code, _ position: TOMLValue.Position, _ message: String
+    ) {
         diagnostics.append(
             Diagnostic(
-                file: file.path, line: position.line, column: position.column, code: code, message: message,
-                sourceLine: line(position.line)))
+                file: file.path, line: position.line, column: position.column, severity: severity, code: code,
+                message: message, sourceLine: line(position.line)))
     }
 
     mutating func wrongType(_ value: TOMLValue, expected: String) {
@@ -73,13 +85,13 @@ struct FileChecker {
     }
 
     /// What the TOML parser says, with the remedy of the most frequent slips.
-    private func explained(_ message: String, at position: TOMLValue.Position) -> String {
+    private mutating func explained(_ message: String, at position: TOMLValue.Position) -> String {
         let preamble = "Error while parsing "
         let text = message.hasPrefix(preamble) ? "in \(message.dropFirst(preamble.count))" : message
         if text.contains("could not determine value type") {
             return "in value: expected text in quotes (\" or '), a number, true, false, a list or a table"
         }
-        let isAtEnd = position.column > line(position.line).unicodeScalars.count
+        let isAtEnd = isAtEnd(position)
         if text.contains("string: "), text.contains("control characters"), isAtEnd {
             return "in string: the closing quote is missing"
         }

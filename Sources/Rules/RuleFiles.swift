@@ -10,6 +10,8 @@ public struct RuleFiles: Sendable {
         /// Those that nobody but root can have written: the file and every directory above it belong to root and are
         /// not writable for group or others, and no symbolic link is on the way.
         case root
+        /// The same of files that nobody but this user or root can have written.
+        case user(UInt32)
     }
 
     /// The administrator's before those made at run time before the vendor's.
@@ -23,20 +25,34 @@ public struct RuleFiles: Sendable {
 
     /// Every `*.toml` of the directories, by file name. Of several files of one name, the first directory's counts; a
     /// link to `/dev/null` masks those behind it. A directory that does not exist is an empty one.
-    public init(directories: [String] = systemDirectories, trust: Trust) {
+    ///
+    /// - Parameter name: only files of this name.
+    public init(directories: [String] = systemDirectories, named name: String? = nil, trust: Trust) {
         self.trust = trust
         var places: [(name: String, directory: Int)] = []
+        var known: Set<String> = []
         var descriptors: [Int32] = []
         defer { descriptors.forEach { _ = close($0) } }
         for (position, path) in directories.enumerated() {
             descriptors.append(-1)
             do throws(SystemError) {
-                guard let directory = try openDirectory(path) else { continue }
-                let descriptor = directory.release()
-                descriptors[position] = descriptor
-                for name in try Self.names(in: descriptor, path) where !places.contains(where: { $0.name == name }) {
-                    places.append((name, position))
+                let descriptor: Int32
+                let refusal: Diagnostic?
+                switch try openDirectory(path) {
+                case .absent: continue
+                case .link(let problem):
+                    diagnostics.append(problem)
+                    continue
+                case .open(let opened, let problem): (descriptor, refusal) = (opened, problem)
                 }
+                descriptors[position] = descriptor
+                let found = try Self.names(in: descriptor, path).filter { name == nil || $0 == name }
+                if let refusal {
+                    // Where there is nothing to read there is nothing to refuse.
+                    if !found.isEmpty { diagnostics.append(refusal) }
+                    continue
+                }
+                for name in found where known.insert(name).inserted { places.append((name, position)) }
             } catch {
                 diagnostics.append(Diagnostic(file: path, code: .unreadable, message: error.description))
             }
@@ -52,43 +68,58 @@ public struct RuleFiles: Sendable {
         for path in paths { read(path, in: AT_FDCWD, path) }
     }
 
+    /// These files, then those.
+    public static func + (first: RuleFiles, then: RuleFiles) -> RuleFiles {
+        var both = first
+        both.files += then.files
+        both.diagnostics += then.diagnostics
+        return both
+    }
+
+    /// The agent's own configuration: `vicinity.toml` of the first of these directories that has one, then the
+    /// drop-ins of `vicinity.toml.d` of all of them, merged by file name.
+    ///
+    /// - Parameter roots: such as `/etc/vicinity`, the strongest first.
+    public static func configuration(in roots: [String], trust: Trust) -> RuleFiles {
+        RuleFiles(directories: roots, named: "vicinity.toml", trust: trust)
+            + RuleFiles(directories: roots.map { "\($0)/vicinity.toml.d" }, trust: trust)
+    }
+
     // MARK: Directories
 
-    /// Nil where it does not exist or is refused, which is said in `diagnostics`.
-    private mutating func openDirectory(_ path: String) throws(SystemError) -> FileDescriptor? {
+    private enum Opening {
+        case absent
+        /// A link is on the way, or something that is no directory.
+        case link(Diagnostic)
+        /// With what speaks against reading anything in it.
+        case open(Int32, Diagnostic?)
+    }
+
+    private func openDirectory(_ path: String) throws(SystemError) -> Opening {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
-        guard trust == .root else {
+        guard trust != .anyone else {
             let descriptor = unsafe open(path, flags)
-            if descriptor < 0, errno == ENOENT { return nil }
+            if descriptor < 0, errno == ENOENT { return .absent }
             guard descriptor >= 0 else { throw SystemError("open", path) }
-            return FileDescriptor(owning: descriptor)
+            return .open(descriptor, nil)
         }
         var current = try SystemError.check("open", "/") { unsafe open("/", flags) }
         var reached = ""
+        var refusal = distrust(current, "/")
         for component in path.split(separator: "/") {
-            guard isTrusted(current, reached.isEmpty ? "/" : reached) else {
-                _ = close(current)
-                return nil
-            }
             let next = unsafe openat(current, String(component), flags | O_NOFOLLOW)
             let code = errno
             _ = close(current)
             reached += "/\(component)"
             guard next >= 0 else {
-                if code == ENOENT { return nil }
-                if code == ENOTDIR || code == ELOOP {
-                    refuse(reached, "is not a directory, or a symbolic link to one")
-                    return nil
-                }
-                throw SystemError("open", reached, code: code)
+                if code == ENOENT { return .absent }
+                guard code == ENOTDIR || code == ELOOP else { throw SystemError("open", reached, code: code) }
+                return .link(Self.refusal(reached, "is not a directory, or a symbolic link to one"))
             }
             current = next
+            refusal = refusal ?? distrust(current, reached)
         }
-        guard isTrusted(current, reached) else {
-            _ = close(current)
-            return nil
-        }
-        return FileDescriptor(owning: current)
+        return .open(current, refusal)
     }
 
     private static func names(in descriptor: Int32, _ path: String) throws(SystemError) -> [String] {
@@ -112,19 +143,32 @@ public struct RuleFiles: Sendable {
     // MARK: Files
 
     private mutating func read(_ name: String, in directory: Int32, _ path: String) {
-        if trust == .root || directory != AT_FDCWD, Self.isMask(name, in: directory) { return }
+        if trust != .anyone || directory != AT_FDCWD, Self.isMask(name, in: directory) { return }
+        // To open a device can do something already.
+        var status = stat()
+        let follows: Int32 = trust == .anyone ? 0 : AT_SYMLINK_NOFOLLOW
+        if unsafe fstatat(directory, name, &status, follows) == 0,
+            ![S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT)
+        {
+            return diagnostics.append(Self.refusal(path, "is no plain file"))
+        }
         // Never waits for a writer, should it be a pipe.
         var flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
-        if trust == .root { flags |= O_NOFOLLOW }
+        if trust != .anyone { flags |= O_NOFOLLOW }
         let raw = unsafe openat(directory, name, flags)
         guard raw >= 0 else {
-            if errno == ELOOP, trust == .root { return refuse(path, "is a symbolic link") }
+            if errno == ELOOP, trust != .anyone { return diagnostics.append(Self.refusal(path, "is a symbolic link")) }
             let problem = SystemError("open", code: errno)
             return diagnostics.append(Diagnostic(file: path, code: .unreadable, message: problem.description))
         }
         // Checked and read on the same descriptor, so that nobody can swap the file in between.
         let file = FileDescriptor(owning: raw)
-        guard isTrusted(file.rawValue, path) else { return }
+        if let refusal = distrust(file.rawValue, path) { return diagnostics.append(refusal) }
+        guard unsafe fstat(file.rawValue, &status) == 0, status.st_size <= TOMLValue.maximumSize else {
+            return diagnostics.append(
+                Diagnostic(
+                    file: path, code: .tooLarge, message: "the file is larger than \(TOMLValue.maximumSize) octets"))
+        }
         do throws(SystemError) {
             let contents = try Self.contents(of: file.rawValue)
             files.append(RuleFile(path: path, contents: contents))
@@ -153,40 +197,38 @@ public struct RuleFiles: Sendable {
 
     // MARK: Trust
 
-    /// Also whether it is a plain file or a directory.
-    private mutating func isTrusted(_ descriptor: Int32, _ path: String) -> Bool {
+    /// What speaks against an open file or directory; nil where nothing does.
+    private func distrust(_ descriptor: Int32, _ path: String) -> Diagnostic? {
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else {
-            refuse(path, "cannot be examined")
-            return false
-        }
+        guard unsafe fstat(descriptor, &status) == 0 else { return Self.refusal(path, "cannot be examined") }
         let kind = status.st_mode & S_IFMT
-        if kind != S_IFREG && kind != S_IFDIR {
-            refuse(path, "is no plain file")
-            return false
+        if kind != S_IFREG && kind != S_IFDIR { return Self.refusal(path, "is no plain file") }
+        let owner: UInt32
+        switch trust {
+        case .anyone: return nil
+        case .root: owner = 0
+        case .user(let user): owner = user
         }
-        guard trust == .root else { return true }
-        if status.st_uid != 0 {
-            refuse(path, "belongs to user \(status.st_uid), not to root")
-            return false
+        let name = owner == 0 ? "root" : "user \(owner)"
+        if status.st_uid != 0, status.st_uid != owner {
+            return Self.refusal(path, "belongs to user \(status.st_uid), not to \(name)")
         }
+        // An access control list that lets others write shows in the group's bits, acl(5).
         if status.st_mode & (S_IWGRP | S_IWOTH) != 0 {
-            refuse(path, "can be written by others than root")
-            return false
+            return Self.refusal(path, "can be written by others than \(name)")
         }
-        return true
+        return nil
     }
 
-    private mutating func refuse(_ path: String, _ why: String) {
-        diagnostics.append(
-            Diagnostic(file: path, code: .unsafeFile, message: "\(path) \(why); rule files decide what is run"))
+    private static func refusal(_ path: String, _ why: String) -> Diagnostic {
+        Diagnostic(file: path, code: .unsafeFile, message: "\(path) \(why); rule files decide what is run")
     }
 }
 
 extension RuleSet {
     /// Reads and checks files as one rule set; a file that could not be read spoils it as one that is wrong does.
-    public static func load(_ source: RuleFiles) -> LoadResult {
-        let result = load(source.files)
+    public static func load(_ source: RuleFiles, reviewing: Bool = false) -> LoadResult {
+        let result = load(source.files, reviewing: reviewing && source.diagnostics.isEmpty)
         let isClean = !source.diagnostics.contains { $0.severity == .error }
         return LoadResult(
             ruleSet: isClean ? result.ruleSet : nil, diagnostics: source.diagnostics + result.diagnostics)

@@ -55,9 +55,11 @@ extension RuleSet {
     }
 
     /// Reads and checks files as one rule set.
-    public static func load(_ files: [RuleFile]) -> LoadResult {
+    ///
+    /// - Parameter reviewing: also warns of what is doubtful, where nothing is wrong.
+    public static func load(_ files: [RuleFile], reviewing: Bool = false) -> LoadResult {
         var loader = RuleSetLoader()
         for file in files { loader.load(file) }
-        return loader.finish()
+        return loader.finish(reviewing: reviewing)
     }
 }

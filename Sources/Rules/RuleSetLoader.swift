@@ -29,10 +29,18 @@ struct RuleSetLoader {
         }
     }
 
-    mutating func finish() -> RuleSet.LoadResult {
+    /// - Parameter reviewing: also says what is doubtful, if nothing is wrong.
+    mutating func finish(reviewing: Bool) -> RuleSet.LoadResult {
         resolveReferences()
         let ruleSet = RuleSet(networks: networks, rules: rules)
         if isComplete { refuseWeakEvidence(in: ruleSet) }
+        if reviewing, checkers.allSatisfy(\.diagnostics.isEmpty) {
+            for finding in RuleReview(of: ruleSet).findings {
+                note(finding.location) { checker, position in
+                    checker.warning(finding.code, position, finding.message)
+                }
+            }
+        }
         let diagnostics = checkers.flatMap { checker in
             checker.diagnostics.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
         }
@@ -43,12 +51,19 @@ struct RuleSetLoader {
     private mutating func refuseWeakEvidence(in ruleSet: RuleSet) {
         for rule in ruleSet.rules {
             for problem in ruleSet.weakEvidence(of: rule) {
-                guard let index = checkers.firstIndex(where: { $0.file.path == problem.location.file }) else {
-                    continue
+                note(problem.location) { checker, position in
+                    checker.error(.weakEvidence, position, problem.message)
                 }
-                checkers[index].error(.weakEvidence, TOMLValue.Position(problem.location), problem.message)
             }
         }
+    }
+
+    /// Says something about a place in one of the files.
+    private mutating func note(
+        _ location: SourceLocation, _ body: (inout FileChecker, TOMLValue.Position) -> Void
+    ) {
+        guard let index = checkers.firstIndex(where: { $0.file.path == location.file }) else { return }
+        body(&checkers[index], TOMLValue.Position(location))
     }
 
     // MARK: Sections

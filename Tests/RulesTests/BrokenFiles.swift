@@ -210,7 +210,8 @@ struct BrokenFile: Sendable, CustomTestStringConvertible {
     ]
 
     static let all =
-        networks + rules + syntax + evidence + probes + pins + conditions + settings + commands + units + prompts
+        networks + rules + syntax + names + evidence + probes + pins + conditions + settings + commands + units
+        + prompts
         + proxies
         + proxyURLs + weakEvidence + weakEnds
 

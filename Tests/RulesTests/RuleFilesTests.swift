@@ -1,6 +1,7 @@
 import Glibc
-@testable import Rules
 import Testing
+
+@testable import Rules
 
 /// Root's own files cannot be made by a test that is not root, so what is refused is what the test makes.
 @Suite struct RuleFilesTests {
@@ -49,7 +50,8 @@ import Testing
         let files = read(trust: .root)
         // /tmp is writable by everybody, whoever runs the test.
         #expect(files.files.isEmpty)
-        #expect(files.diagnostics.count == 4)
+        // Of the other directories there is nothing to read.
+        #expect(files.diagnostics.count == 1)
         #expect(
             files.diagnostics.first?.message
                 == "/tmp can be written by others than root; rule files decide what is run")
@@ -78,7 +80,7 @@ import Testing
         symlink("nowhere", "\(root)/etc/d.toml")
         let files = read()
         #expect(files.files.count == 1)
-        #expect(files.diagnostics.map(\.code) == [.unsafeFile, .unreadable, .unreadable])
+        #expect(files.diagnostics.map(\.code) == [.unsafeFile, .unsafeFile, .unreadable])
         #expect(RuleSet.load(files).ruleSet == nil)
         let missing = RuleFiles(paths: ["\(root)/none.toml"])
         #expect(

@@ -9,6 +9,11 @@
 int vicinity_eventfd(void);
 int vicinity_boottime_timer(void);
 
+/// A descriptor that becomes readable when the civil time is set, timerfd_create(2). -1 with errno on failure.
+int vicinity_clock_watch(void);
+/// Makes it ready for the next time.
+void vicinity_clock_rearm(int watch);
+
 /// Arms a timer for a moment of CLOCK_BOOTTIME in µs; 0 disarms it. 0, or -1 with errno.
 int vicinity_arm_timer(int timer, int64_t microseconds);
 

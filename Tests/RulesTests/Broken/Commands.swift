@@ -58,7 +58,7 @@ extension BrokenFile {
             "user like an option", "command = [\"/bin/true\"]\nuser = \"-u\"",
             #"4:8 bad-value: expected the name of a user, such as "alice"; no number"#),
         .rule(
-            "user too long", "command = [\"/bin/true\"]\nuser = \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"",
+            "user too long", "command = [\"/bin/true\"]\nuser = \"" + String(repeating: "a", count: 33) + #"""#,
             #"4:8 bad-value: expected the name of a user, such as "alice"; no number"#),
         .rule(
             "user empty", "command = [\"/bin/true\"]\nuser = \"\"",

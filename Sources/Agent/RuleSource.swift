@@ -1,0 +1,119 @@
+internal import Platform
+internal import Rules
+
+/// The rule files and the agent's configuration: read at the start, and again whenever they change or somebody asks.
+///
+/// Reading ten thousand rules takes a good part of a second, so it happens on a thread of its own; what comes of it is
+/// told on the loop's. @unchecked: touched on the loop's thread only.
+final class RuleSource: @unchecked Sendable {
+    struct Loaded: Sendable {
+        /// Nil where there is an error anywhere: then the last good rules stay in force.
+        let ruleSet: RuleSet?
+        let configuration: AgentConfiguration?
+        /// What is wrong, as people read it.
+        let problems: [String]
+        /// Differs where the files do.
+        let fingerprint: Int
+    }
+
+    /// Editors write a file in several steps, package managers many files: it is read when nothing happened for so
+    /// long, at the latest after the second time (µs).
+    private static let quiet: Int64 = 200_000
+    private static let patience: Int64 = 2_000_000
+
+    private let paths: AgentPaths
+    private let loop: EventLoop
+    private let loaded: (Loaded) -> Void
+    private var watch: DirectoryWatch?
+    private var timer: EventLoop.Timer?
+    private var firstChange: Int64?
+    private var isReading = false
+    /// Set where something may have changed since the reading began, with whether that has to be told in any case.
+    private var again: Bool?
+    private var fingerprint: Int?
+
+    /// - Parameter loaded: called after a reload that somebody asked for, or that found other files than before.
+    init(_ paths: AgentPaths, on loop: EventLoop, _ loaded: @escaping (Loaded) -> Void) {
+        self.paths = paths
+        self.loop = loop
+        self.loaded = loaded
+    }
+
+    /// Reads on the calling thread, and from then on follows the files.
+    ///
+    /// - Throws: where the files cannot be followed; they can still be read again.
+    func start(_ body: (Loaded) -> Void) throws(SystemError) {
+        defer {
+            let first = RuleSource.read(paths)
+            fingerprint = first.fingerprint
+            body(first)
+        }
+        // Watched before it is read, so that no change falls between the two.
+        watch = try DirectoryWatch(paths.rules + paths.configurationDirectories, on: loop) { [unowned self] in
+            changed()
+        }
+    }
+
+    /// Reads once more and tells what came of it in any case.
+    func reload() { read(telling: true) }
+
+    private func changed() {
+        let now = Timestamp.now().boottime
+        let first = firstChange ?? now
+        firstChange = first
+        if let timer { loop.cancel(timer) }
+        timer = loop.schedule(at: min(now + RuleSource.quiet, first + RuleSource.patience)) { [unowned self] in
+            timer = nil
+            firstChange = nil
+            read(telling: false)
+        }
+    }
+
+    private func read(telling: Bool) {
+        guard !isReading else {
+            again = telling || again ?? false
+            return
+        }
+        isReading = true
+        let paths = paths
+        do throws(SystemError) {
+            let worker = try EventLoop()
+            try worker.start()
+            worker.perform { [self] in
+                let result = RuleSource.read(paths)
+                loop.perform { [self] in finish(result, telling) }
+                worker.stop()
+            }
+        } catch {
+            // No thread to be had: better late than never.
+            finish(RuleSource.read(paths), telling)
+        }
+    }
+
+    private func finish(_ result: Loaded, _ telling: Bool) {
+        isReading = false
+        if result.fingerprint != fingerprint || telling {
+            fingerprint = result.fingerprint
+            loaded(result)
+        }
+        guard let again else { return }
+        self.again = nil
+        read(telling: again)
+    }
+
+    private static func read(_ paths: AgentPaths) -> Loaded {
+        let configurationFiles = RuleFiles.configuration(in: paths.configurationDirectories, trust: .root)
+        let ruleFiles = RuleFiles(directories: paths.rules, trust: .root)
+        let (configuration, wrong) = AgentConfiguration.load(configurationFiles)
+        let result = RuleSet.load(ruleFiles)
+        var hasher = Hasher()
+        hasher.combine(configurationFiles.files)
+        hasher.combine(ruleFiles.files)
+        let diagnostics = (wrong + result.diagnostics).filter { $0.severity == .error }
+        hasher.combine(diagnostics)
+        return Loaded(
+            ruleSet: configuration == nil ? nil : result.ruleSet,
+            configuration: result.ruleSet == nil ? nil : configuration,
+            problems: diagnostics.map(\.description), fingerprint: hasher.finalize())
+    }
+}

@@ -1,0 +1,153 @@
+internal import WiFi
+
+/// What is doubtful in a rule set that is right: for those who write rules, not for the agent.
+struct RuleReview {
+    struct Finding {
+        let location: SourceLocation
+        let code: Diagnostic.Code
+        let message: String
+    }
+
+    private let ruleSet: RuleSet
+    private(set) var findings: [Finding] = []
+    /// Of the rules that want something of one target any two can be at odds; nobody reads more than a few of them.
+    private static let comparisonLimit = 20_000
+
+    init(of ruleSet: RuleSet) {
+        self.ruleSet = ruleSet
+        reviewNames()
+        for rule in ruleSet.rules where rule.isEnabled { review(rule) }
+        reviewTargets()
+    }
+
+    private mutating func add(_ code: Diagnostic.Code, _ location: SourceLocation, _ message: String) {
+        findings.append(Finding(location: location, code: code, message: message))
+    }
+
+    // MARK: Names
+
+    /// Names that a person could take for each other, and names that are not what they seem to be.
+    private mutating func reviewNames() {
+        var seen: [NameSkeleton: Listed<SSID>] = [:]
+        for network in ruleSet.networks {
+            for entry in network.ssids {
+                for oddity in entry.value.oddities {
+                    add(.oddName, entry.location, "the name \(oddity): is that so on the air?")
+                }
+                guard let skeleton = entry.value.skeleton else { continue }
+                guard let first = seen[skeleton] else {
+                    seen[skeleton] = entry
+                    continue
+                }
+                guard first.value != entry.value else { continue }
+                let difference = explanation(of: entry.value, lookingLike: first.value)
+                add(.lookalike, entry.location, "the name looks like the one at \(first.location), and \(difference)")
+            }
+        }
+    }
+
+    // MARK: Rules
+
+    private mutating func review(_ rule: Rule) {
+        if let reason = rule.acceptedWeakness {
+            reviewWeakness(rule, reason)
+        }
+        switch possibilities(of: rule.condition) {
+        case .some(let values) where values == [false]:
+            add(.unreachable, rule.location, "rule \"\(rule.name)\" can never hold: its condition contradicts itself")
+        case .some(let values) where values == [true]:
+            add(.unreachable, rule.location, "rule \"\(rule.name)\" always holds: its condition excludes nothing")
+        default: break
+        }
+    }
+
+    private mutating func reviewWeakness(_ rule: Rule, _ reason: String) {
+        let effects = rule.relaxationsAtBeginning + rule.relaxationsAtEnd
+        guard let effect = effects.first else {
+            add(
+                .weakEvidence, rule.location,
+                "rule \"\(rule.name)\" accepts weak evidence, but nothing of it lowers protection")
+            return
+        }
+        var strict = rule
+        strict.acceptedWeakness = nil
+        let weak = ruleSet.weakEvidence(of: strict)
+        guard let first = weak.first else {
+            add(
+                .weakEvidence, rule.location,
+                "rule \"\(rule.name)\" accepts weak evidence, but its networks can all show enough")
+            return
+        }
+        add(
+            .weakEvidence, first.location,
+            "\"\(effect.value)\" lowers protection by weak evidence here, since \"\(reason)\"")
+    }
+
+    // MARK: Conditions
+
+    /// The values that a condition can have; nil where it mentions too much to tell.
+    private func possibilities(of condition: Condition) -> Set<Bool>? {
+        let names = Array(Set(condition.networks.map(\.name))).sorted()
+        guard names.count <= 12 else { return nil }
+        var values: Set<Bool> = []
+        for bits in 0..<(1 << names.count) {
+            let on = Set(names.indices.filter { bits >> $0 & 1 == 1 }.map { names[$0] })
+            guard isPossible(on, among: names) else { continue }
+            values.insert(condition.evaluate { on.contains($0.name) ? .yes : .no } == .yes)
+        }
+        return values
+    }
+
+    /// Whether a machine can be on just these of the networks.
+    private func isPossible(_ on: Set<String>, among names: [String]) -> Bool {
+        let builtIn = Set(on.compactMap { BuiltInNetwork(rawValue: $0) })
+        let links: Set<BuiltInNetwork> = [.anyWiFi, .openWiFi, .wired, .cellular, .unlisted]
+        let described = on.filter { BuiltInNetwork(rawValue: $0) == nil }
+        if builtIn.contains(.offline), !builtIn.isDisjoint(with: links) || !described.isEmpty { return false }
+        if builtIn.contains(.unlisted), !described.isEmpty { return false }
+        if builtIn.contains(.openWiFi), names.contains(BuiltInNetwork.anyWiFi.rawValue), !builtIn.contains(.anyWiFi) {
+            return false
+        }
+        let isOnWiFi = described.contains { ruleSet.network(named: $0)?.hasNames ?? false }
+        return !(isOnWiFi && names.contains(BuiltInNetwork.anyWiFi.rawValue) && !builtIn.contains(.anyWiFi))
+    }
+
+    /// Whether two rules can hold at once while the machine has one link.
+    private func canHoldTogether(_ left: Rule, _ right: Rule) -> Bool {
+        let both = Condition.all([left.condition, right.condition])
+        let names = Array(Set(both.networks.map(\.name))).sorted()
+        guard names.count <= 12 else { return false }
+        return (0..<(1 << names.count)).contains { bits in
+            let on = Set(names.indices.filter { bits >> $0 & 1 == 1 }.map { names[$0] })
+            let described = on.filter { BuiltInNetwork(rawValue: $0) == nil }
+            return described.count < 2 && isPossible(on, among: names)
+                && both.evaluate { on.contains($0.name) ? .yes : .no } == .yes
+        }
+    }
+
+    // MARK: Targets
+
+    /// Rules that want something else of one target at the same time, and nothing but their order decides.
+    private mutating func reviewTargets() {
+        var wishes: [StateAction.Target: [(rule: Rule, action: Listed<StateAction>)]] = [:]
+        for rule in ruleSet.rules where rule.isEnabled {
+            for action in rule.states { wishes[action.value.target, default: []].append((rule, action)) }
+        }
+        var comparisons = 0
+        for (_, rivals) in wishes.sorted(by: { $0.key < $1.key }) {
+            for (place, later) in rivals.enumerated() {
+                let earlier = rivals[..<place].first { earlier in
+                    comparisons += 1
+                    return comparisons <= RuleReview.comparisonLimit && earlier.action.value != later.action.value
+                        && earlier.rule.priority == later.rule.priority && canHoldTogether(earlier.rule, later.rule)
+                }
+                guard let earlier else { continue }
+                add(
+                    .contradictory, later.action.location,
+                    "\"\(later.action.value.summary)\" and \"\(earlier.action.value.summary)\" of rule "
+                        + "\"\(earlier.rule.name)\" (\(earlier.action.location)) can be wanted at once: the later "
+                        + "rule has its way; \"priority\" would say which one is meant to")
+            }
+        }
+    }
+}
