@@ -357,7 +357,7 @@ extension FileChecker {
     private mutating func setElement(_ value: TOMLValue) -> String? {
         guard let text = string(value, expected: "an element of the set") else { return nil }
         let isPlain =
-            (1...64).contains(text.utf8.count)
+            (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: "-")
             && text.utf8.allSatisfy { octet in
                 switch octet {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -28,8 +28,11 @@ public struct Simulation: Sendable {
         at time: Timestamp = Timestamp(wall: 0, boottime: 0)
     ) {
         var engine = RuleEngine(ruleSet: ruleSet)
-        var pending = engine.update(environment, at: time)
         var now = time
+        // A rule whose hour is near asks to be called when the minute ends, and the clock stands still here: from its
+        // beginning on that is once a minute.
+        now.wall -= now.wall % 60_000_000
+        var pending = engine.update(environment, at: now)
         while true {
             var answers: [ProbeRequest] = []
             for decision in pending {

@@ -3,6 +3,7 @@
 
 import collections
 import pathlib
+import re
 import struct
 import sys
 
@@ -121,8 +122,20 @@ def seed_recording():
         write("Captures", f"notes{len(octets)}", octets)
 
 
+def seed_rules():
+    """Files of the tests with every key, and single keys to the edges of what is allowed."""
+    text = (root / "Tests/RulesTests/GoodFiles.swift").read_text()
+    for number, file in enumerate(re.findall(r'"""\n(.*?)\n {8}"""', text, re.S)):
+        write("RuleFiles", f"whole-{number}", re.sub("^ {8}", "", file, flags=re.M).encode())
+    rule = '[network.office]\nssid = ["Corp-Staff"]\nsecurity = ["enterprise"]\n[rule.a]\non = "office"\n'
+    for number, key in enumerate(re.findall(r'#"(.*?)"#', text)):
+        table = "[network.a]\n" if re.match("ssid|security|bssid|gateway|dns|subnet|interface|stable", key) else rule
+        write("RuleFiles", f"key-{number}", f"{table}{key}\n".encode())
+
+
 for fixture in sorted((root / "Tests/Fixtures").glob("*.pcap*")):
     seed_captures(fixture)
 seed_recording()
 for example in sorted((root / "Config/examples").glob("*.toml")):
     write("RuleFiles", example.name, example.read_bytes())
+seed_rules()

@@ -145,6 +145,9 @@ extension BrokenFile {
             #"firewall = { nft-set = "inet filter trusted", element = "1.2.3.4; flush ruleset" }"#,
             "3:57 bad-value: an element is an address, a range or the name of an interface"),
         .rule(
+            "element like an option", #"firewall = { nft-set = "inet filter trusted", element = "-f" }"#,
+            "3:57 bad-value: an element is an address, a range or the name of an interface"),
+        .rule(
             "element alone", #"firewall = { element = "10.0.0.0/8" }"#,
             #"3:12 missing-key: the firewall needs "zone" or "nft-set""#),
         .rule("pam as boolean", "pam = true", #"3:7 wrong-type: expected "require" or "skip", found a boolean"#),
