@@ -6,7 +6,7 @@ public struct WeeklyTime: Hashable, Sendable {
     public let days: Set<Int>
     /// Minutes of the day, 0–1439.
     public let start: Int
-    /// Minutes of the day, 1–1440; at or before `start` it is one of the next day.
+    /// Minutes of the day, 0–1440; at or before `start` it is one of the next day.
     public let end: Int
 
     /// Reads days and hours, or either of them alone. Days are `mon` to `sun`, spans of them or both, divided by
@@ -51,8 +51,7 @@ public struct WeeklyTime: Hashable, Sendable {
         guard ends.count == 2, let start = minutes(ends[0]), let end = minutes(ends[1]), start < 1_440,
             start != end
         else { return nil }
-        // Until midnight is to the end of the day.
-        return (start, end == 0 ? 1_440 : end)
+        return (start, end)
     }
 
     /// `HH:MM`, up to `24:00`.
