@@ -76,6 +76,12 @@ public enum UnixSocket {
         }
     }
 
+    /// Lets receiving wait for so long at most; then there is nothing yet. SO_RCVTIMEO of socket(7).
+    public static func limitWaiting(_ connection: Int32, seconds: Int) {
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        _ = unsafe setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
     private static func make(isBlocking: Bool = false) throws(SystemError) -> FileDescriptor {
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | (isBlocking ? 0 : SOCK_NONBLOCK.rawValue)
         return FileDescriptor(owning: try SystemError.check("socket") { socket(AF_UNIX, Int32(kind), 0) })
