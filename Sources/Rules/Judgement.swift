@@ -226,12 +226,6 @@ extension RuleSet {
     }
 }
 
-extension NetworkObjection {
-    fileprivate static let metered = NetworkObjection(
-        name: BuiltInNetwork.metered.rawValue, interfaceName: "", evidence: [],
-        objection: Evidence("metered", "not known"))
-}
-
 extension Judgement {
     /// A network that two links are on is one match.
     fileprivate mutating func add(_ match: NetworkMatch) {
