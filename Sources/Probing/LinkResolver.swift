@@ -14,7 +14,6 @@ final class LinkResolver {
         case addresses([IPAddress])
         case unknownName
         case unavailable
-        case timedOut
     }
 
     /// A question that was asked.
@@ -44,25 +43,32 @@ final class LinkResolver {
     /// so another link's would not be asked in any case; but this one's may be of the network it was in before.
     private static let flags: UInt64 = 1 << 0 | 1 << 8 | 1 << 11 | 1 << 12 | 1 << 13
 
+    /// What is asked longer than this is forgotten by the bus, in microseconds; whoever asks has less patience.
+    private static let patience: UInt64 = 10_000_000
+
     private let loop: EventLoop
+    private let address: String?
     private var bus: SystemBus?
     private var lookUps: [ObjectIdentifier: LookUp] = [:]
 
-    init(on loop: EventLoop) {
+    /// - Parameter address: of the bus; nil for the system's.
+    init(on loop: EventLoop, bus address: String?) {
         self.loop = loop
+        self.address = address
     }
 
     /// - Parameter completion: called once, from the loop and never from within this, unless it is cancelled.
     func lookUp(
-        _ name: String, on interfaceIndex: UInt32, timeout: Int64, completion: @escaping (Answer) -> Void
+        _ name: String, on interfaceIndex: UInt32, completion: @escaping (Answer) -> Void
     ) -> LookUp {
         let lookUp = LookUp(on: interfaceIndex, completion: completion)
         lookUps[ObjectIdentifier(lookUp)] = lookUp
         if bus == nil {
             bus = SystemBus(
-                on: loop, processed: { [unowned self] in deliver() }, lost: { [unowned self] in hasLostBus() })
+                on: loop, address: address, processed: { [unowned self] in deliver() },
+                lost: { [unowned self] in hasLostBus() })
         }
-        if let bus, unsafe ask(lookUp, name, timeout, bus.connection) {
+        if let bus, unsafe ask(lookUp, name, bus.connection) {
             // Sends it as soon as there is a connection.
             loop.schedule(at: 0) { [weak bus] in bus?.process() }
         } else {
@@ -77,7 +83,7 @@ final class LinkResolver {
         closeIfIdle()
     }
 
-    private func ask(_ lookUp: LookUp, _ name: String, _ timeout: Int64, _ connection: OpaquePointer) -> Bool {
+    private func ask(_ lookUp: LookUp, _ name: String, _ connection: OpaquePointer) -> Bool {
         var message: OpaquePointer?
         guard
             unsafe sd_bus_message_new_method_call(
@@ -102,7 +108,7 @@ final class LinkResolver {
                         unsafe Unmanaged<LookUp>.fromOpaque(context).takeUnretainedValue().take(reply)
                     }
                     return 0
-                }, context, UInt64(max(timeout, 1))) >= 0
+                }, context, Self.patience) >= 0
     }
 
     /// What was answered meanwhile; not from within the bus, since whoever hears it may let go of that.
@@ -157,9 +163,6 @@ final class LinkResolver {
 
     private static func failure(_ name: String) -> Answer {
         switch name {
-        case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout",
-            "org.freedesktop.DBus.Error.TimedOut":
-            .timedOut
         case "org.freedesktop.resolve1.NoSuchRR", "org.freedesktop.resolve1.DnsError.NXDOMAIN": .unknownName
         default: .unavailable
         }

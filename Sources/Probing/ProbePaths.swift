@@ -8,6 +8,9 @@ public struct ProbePaths: Hashable, Sendable {
     /// one.
     public var helper: String
 
+    /// Of the bus on which systemd-resolved is asked; nil: the system's.
+    public var bus: String?
+
     public init() {
         let installed = "/usr/libexec/vicinity-probe"
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))

@@ -32,7 +32,7 @@ public final class Prober {
     public init(on loop: EventLoop, paths: ProbePaths = ProbePaths()) {
         self.loop = loop
         self.paths = paths
-        resolver = LinkResolver(on: loop)
+        resolver = LinkResolver(on: loop, bus: paths.bus)
     }
 
     /// Those whose helper has not ended yet count, also when they have been answered.

@@ -37,20 +37,24 @@ final class RunningProbe {
     }
 
     func start() {
-        // Time asleep counts, as everywhere.
-        deadline = loop.schedule(at: started + timeout + Self.grace) { [self] in finish(.timedOut) }
+        expect(by: started + timeout)
         if let address = question.address ?? IPAddress(question.serverName) { return ask(for: [address]) }
         // Of any address, to see whether the rest will do before somebody is asked for one.
         guard request(for: ["::"]).isValid else { return finish(.badRequest) }
-        lookUp = resolver.lookUp(question.serverName, on: question.interfaceIndex, timeout: timeout) { [self] answer in
+        lookUp = resolver.lookUp(question.serverName, on: question.interfaceIndex) { [self] answer in
             lookUp = nil
             switch answer {
             case .addresses(let addresses): ask(for: addresses)
             case .unknownName: finish(.nameUnknown)
             case .unavailable: finish(.noResolver)
-            case .timedOut: finish(.timedOut)
             }
         }
+    }
+
+    /// Time asleep counts, as everywhere.
+    private func expect(by boottime: Int64) {
+        if let deadline { loop.cancel(deadline) }
+        deadline = loop.schedule(at: boottime) { [self] in finish(.timedOut) }
     }
 
     /// The first outcome counts.
@@ -69,6 +73,7 @@ final class RunningProbe {
         let request = request(for: addresses.prefix(ProbeRequest.maximumAddresses).map(\.description))
         guard request.time > 0 else { return finish(.timedOut) }
         guard request.isValid else { return finish(.badRequest) }
+        expect(by: started + timeout + Self.grace)
         do throws(SystemError) {
             helper = try Helper(request, paths: paths, on: loop) { [self] result in
                 switch result {

@@ -18,11 +18,13 @@ public final class SystemBus {
     /// Begins to connect; nil where there is no bus.
     ///
     /// - Parameters:
+    ///   - address: of another bus than the machine's, sd_bus_set_address(3).
     ///   - processed: called after everything that was there has been read.
     ///   - lost: called once when the connection ended, unless by `close()`.
-    public init?(on loop: EventLoop, processed: @escaping () -> Void, lost: @escaping () -> Void) {
-        var opened: OpaquePointer?
-        guard unsafe sd_bus_open_system(&opened) >= 0, let connection = unsafe opened else { return nil }
+    public init?(
+        on loop: EventLoop, address: String? = nil, processed: @escaping () -> Void, lost: @escaping () -> Void
+    ) {
+        guard let connection = unsafe Self.open(address) else { return nil }
         unsafe self.connection = connection
         self.loop = loop
         self.processed = processed
@@ -33,6 +35,18 @@ public final class SystemBus {
         } catch {
             return nil
         }
+    }
+
+    private static func open(_ address: String?) -> OpaquePointer? {
+        var bus: OpaquePointer?
+        guard let address else { return unsafe sd_bus_open_system(&bus) >= 0 ? bus : nil }
+        guard unsafe sd_bus_new(&bus) >= 0 else { return nil }
+        if unsafe sd_bus_set_address(bus, address) >= 0 && sd_bus_set_bus_client(bus, 1) >= 0 && sd_bus_start(bus) >= 0
+        {
+            return unsafe bus
+        }
+        unsafe sd_bus_unref(bus)
+        return nil
     }
 
     deinit {
