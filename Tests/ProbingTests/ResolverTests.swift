@@ -49,6 +49,16 @@ extension ProbingTests {
             #expect(try result(of: question(server.port), resolver).outcome == .proven(identity.pin))
         }
 
+        /// One that swallows everything does not take all the time.
+        @Test func givesEachAddressItsShare() throws {
+            let server = try TLSServer(identity)
+            let silent = try Listener(host: 2, port: server.port) { Listener.waitForEnd($0) }
+            let resolver = try Resolver { _ in .addresses([(1, "127.0.0.2"), (1, "127.0.0.1")]) }
+            let result = try result(of: question(server.port, timeout: 1_000_000), resolver)
+            #expect(result.outcome == .proven(identity.pin))
+            #expect(silent.connections == 1)
+        }
+
         @Test func tellsWhatCameFarthest() throws {
             let server = try TLSServer(try #require(Identity.other))
             let resolver = try Resolver { _ in

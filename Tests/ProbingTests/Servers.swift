@@ -122,13 +122,16 @@ final class Listener: @unchecked Sendable {
     private let socket: Int32
     private let counter = Lock(0)
 
-    /// - Parameter serve: has the connection until it returns.
-    init(_ serve: @escaping @Sendable (Int32) -> Void) throws {
+    /// - Parameters:
+    ///   - host: the last octet of 127.0.0.…
+    ///   - serve: has the connection until it returns.
+    init(host: UInt32 = 1, port wanted: UInt16 = 0, _ serve: @escaping @Sendable (Int32) -> Void) throws {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         self.socket = socket
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0000 + host).bigEndian
+        address.sin_port = wanted.bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
