@@ -53,6 +53,9 @@ public struct ProbeRequest: Hashable, Sendable {
     /// Whether a text can be the name of a server (letters, digits, `-`, `.`, `_`) or its address.
     public static func isServerName(_ text: String) -> Bool {
         (1...253).contains(text.utf8.count)
+            && text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy {
+                (1...63).contains($0.utf8.count)
+            }
             && (text.utf8.allSatisfy(isOfAnAddress)
                 || text.utf8.allSatisfy {
                     switch $0 {

@@ -11,6 +11,10 @@ public enum ProbeProgram {
 
     /// - Returns: the exit status, sysexits(3).
     public static func run() -> Int32 {
+        // Whoever started this may have blocked nearly all signals, as threads of Swift's pools do.
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
         signal(SIGALRM, SIG_DFL)
         _ = alarm(lifetime)
         signal(SIGPIPE, SIG_IGN)

@@ -58,6 +58,7 @@ extension ProbingTests {
             let status = try helper.file("status")
             #expect(status.contains("NoNewPrivs:\t1"))
             #expect(status.contains("Threads:\t1"))
+            #expect(status.contains("SigBlk:\t0000000000000000"))
             let limits = try helper.file("limits")
             func limit(_ name: String) -> [Substring] {
                 Array(limits.first { $0.hasPrefix(name) }?.dropFirst(26).split(separator: " ").prefix(2) ?? [])
@@ -96,6 +97,31 @@ extension ProbingTests {
             let helper = try Helper()
             #expect(try helper.answer() == .badRequest)
             #expect((2_900_000...3_600_000).contains(Timestamp.now().boottime - started))
+        }
+
+        /// Its alarm ends it where it cannot end itself: here it was stopped, and goes on too late.
+        @Test func endsByItsAlarm() throws {
+            let helper = try Helper()
+            let limit = Timestamp.now().boottime + 10_000_000
+            func wait(until isSo: ([String]) -> Bool) throws {
+                var isTrue = false
+                while !isTrue, Timestamp.now().boottime < limit {
+                    isTrue = isSo(try helper.file("status"))
+                    poll(nil, 0, 5)
+                }
+                #expect(isTrue)
+            }
+            // What it does next after setting the alarm.
+            try wait { $0.contains("NoNewPrivs:\t1") }
+            kill(helper.process.processIdentifier, SIGSTOP)
+            try wait { status in
+                let pending = status.first { $0.hasPrefix("ShdPnd:") }?.suffix(16) ?? ""
+                return (UInt64(pending, radix: 16) ?? 0) & 1 << (SIGALRM - 1) != 0
+            }
+            kill(helper.process.processIdentifier, SIGCONT)
+            #expect(try helper.answer() == nil)
+            #expect(helper.process.terminationReason == .uncaughtSignal)
+            #expect(helper.process.terminationStatus == SIGALRM)
         }
 
         /// Whoever asked is gone before there is an answer.
