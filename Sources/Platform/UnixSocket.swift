@@ -47,6 +47,9 @@ public enum UnixSocket {
         let ours: FileDescriptor
         let theirs: FileDescriptor
 
+        /// Ours.
+        public var ourEnd: Int32 { ours.rawValue }
+
         /// The child's end.
         public var childEnd: Int32 { theirs.rawValue }
 

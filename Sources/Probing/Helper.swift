@@ -32,11 +32,14 @@ final class Helper {
         if let accepted = Self.connect(to: paths.socket) {
             socket = accepted.rawValue
             connection = consume accepted
+            try Self.send(request.line, on: socket)
         } else {
             let pair = try UnixSocket.pair()
             // What it writes to standard error would be a stranger's words in our journal.
             let nowhere = FileDescriptor(
                 owning: try SystemError.check("open", "/dev/null") { unsafe open("/dev/null", O_RDWR | O_CLOEXEC) })
+            // Before there is anybody who could hang up.
+            try Self.send(request.line, on: pair.ourEnd)
             let child = try ChildProcess(
                 [paths.helper], variables: ["LANG=C.UTF-8"], input: pair.childEnd, output: pair.childEnd,
                 errors: nowhere.rawValue, on: loop)
@@ -47,11 +50,6 @@ final class Helper {
             child.ended = { [self] _ in hasEnded() }
         }
         do throws(SystemError) {
-            // It fits into an empty socket.
-            guard UnixSocket.send(request.line[...], on: socket) == request.line.count else {
-                throw SystemError("send")
-            }
-            _ = shutdown(socket, Int32(SHUT_WR))
             try loop.watch(socket) { [self] _ in receive() }
         } catch {
             process?.abandon()
@@ -59,6 +57,12 @@ final class Helper {
             connection = nil
             throw error
         }
+    }
+
+    /// All of it, and its end; it fits into an empty socket.
+    private static func send(_ line: [UInt8], on socket: Int32) throws(SystemError) {
+        guard UnixSocket.send(line[...], on: socket) == line.count else { throw SystemError("send") }
+        _ = shutdown(socket, Int32(SHUT_WR))
     }
 
     /// Lets go of it: hangs up on a service, which ends by that or by its own limits, and kills a child.

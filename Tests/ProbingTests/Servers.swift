@@ -16,7 +16,17 @@ final class Scratch: Sendable {
         let file = "\(path)/\(name)"
         try text.write(toFile: file, atomically: true, encoding: .utf8)
         chmod(file, 0o755)
+        // A child of another test may hold it open for writing until it executes something: ETXTBSY. A lease is given
+        // where nobody does.
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        for _ in 0..<1_000 where !Self.isAtRest(descriptor) { poll(nil, 0, 1) }
         return file
+    }
+
+    private static func isAtRest(_ descriptor: Int32) -> Bool {
+        // F_SETLEASE of fcntl(2), which Swift's module lacks.
+        fcntl(descriptor, 1_024, F_RDLCK) == 0 && fcntl(descriptor, 1_024, F_UNLCK) == 0
     }
 }
 
