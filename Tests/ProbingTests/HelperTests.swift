@@ -196,6 +196,7 @@ extension ProbingTests {
                 stage.play(limit: 60) { answered == 200 && stage.prober.runningCount == 0 }
                 let hasNoChild = waitpid(-1, nil, WNOHANG) < 0 && errno == ECHILD
                 // The test library opens and closes a few of its own meanwhile.
+                try? FileManager.default.removeItem(atPath: scratch.path)
                 exit(answered == 200 && hasNoChild && descriptors() <= before + 8 ? 0 : 1)
             }
         }
