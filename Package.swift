@@ -63,6 +63,7 @@ let package = Package(
             name: "Agent",
             dependencies: [
                 "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform",
+                "ProbeProtocol", "Probing",
                 "Rules", "WiFi",
             ],
             swiftSettings: touchingC),

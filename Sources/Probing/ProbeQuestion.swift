@@ -57,6 +57,24 @@ public enum ProbeOutcome: Hashable, Sendable {
 }
 
 extension ProbeOutcome {
+    /// For people.
+    public var explanation: String {
+        switch self {
+        case .proven: "proven"
+        case .pinMismatch(let seen): "the server showed another key (\(seen)): a stranger's, or a new one"
+        case .refused: "nobody listens there"
+        case .unreachable: "no way leads there from this interface"
+        case .timedOut: "no answer in time"
+        case .tlsFailed(let reason): "no handshake (\(reason))"
+        case .interfaceGone: "the interface is gone"
+        case .badRequest: "the probe asks for what cannot be"
+        case .noResolver: "systemd-resolved does not look names up for this link; give the probe an \"address\""
+        case .nameUnknown: "the link's name servers do not know the host"
+        case .failed(let reason): "the helper failed (\(reason))"
+        case .cancelled: "not needed any more"
+        }
+    }
+
     /// What the helper says, as far as it may be believed: that a key is proven only where that key was asked for.
     init(_ answer: ProbeAnswer, to pins: [SPKIPin]) {
         switch answer {

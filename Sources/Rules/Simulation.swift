@@ -31,7 +31,7 @@ public struct Simulation: Sendable {
         var pending = engine.update(environment, at: time)
         var now = time
         while true {
-            var answers: [ProbeRequest] = []
+            var answers: [ProofRequest] = []
             for decision in pending {
                 switch decision {
                 case .run(let request): actions.append(request)
