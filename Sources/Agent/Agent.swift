@@ -27,6 +27,7 @@ package final class Agent {
     private var engine = RuleEngine(ruleSet: RuleSet())
     private var timer: (timer: EventLoop.Timer, due: Int64)?
     private var saved: ActivationState?
+    private var savedActivations: UInt64?
     private var nextAction: UInt64 = 0
     private var running: [RuleEdge: Set<CommandRunner.Identifier>] = [:]
     private var source: RuleSource?
@@ -173,11 +174,15 @@ package final class Agent {
     }
 
     private func remember() {
+        // Thousands of rules can hold, and most changes concern none of them.
+        let links = ActivationState.links(of: watcher.environment)
+        guard engine.activations != savedActivations || links != saved?.links else { return }
         let state = ActivationState(watcher.environment, rules: engine.activeRules)
-        guard state != saved else { return }
+        guard state != saved else { return savedActivations = engine.activations }
         do throws(SystemError) {
             try state.write(to: paths.activations)
             saved = state
+            savedActivations = engine.activations
             problems["state"] = nil
         } catch {
             report("state", "\(error): after a restart, rules that hold would be entered again")
