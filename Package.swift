@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "Vicinity", targets: ["Vicinity"]),
         .executable(name: "vicinity", targets: ["vicinity-cli"]),
         .executable(name: "vicinityd", targets: ["vicinityd"]),
+        .executable(name: "vicinity-probe", targets: ["vicinity-probe"]),
     ],
     targets: [
         // C: one target per library, none with logic.
@@ -27,21 +28,31 @@ let package = Package(
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
         .target(name: "CPlatform"),
+        .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .target(name: "CToml", cxxSettings: [.define("TOML_HEADER_ONLY", to: "1")]),
 
         // The rooms, in the order in which data flows.
         .target(name: "Platform", dependencies: ["CPlatform"], swiftSettings: touchingC),
         .target(
             name: "Netlink", dependencies: ["CNetlink", "CPlatform", "Platform"], swiftSettings: touchingC),
+        .target(name: "SystemBus", dependencies: ["CSystemd", "Platform"], swiftSettings: touchingC),
         .target(name: "WiFi", dependencies: ["Netlink"], swiftSettings: strict),
         .target(
-            name: "Environment", dependencies: ["CSystemd", "Netlink", "Platform", "WiFi"], swiftSettings: touchingC),
+            name: "Environment", dependencies: ["CSystemd", "Netlink", "Platform", "SystemBus", "WiFi"],
+            swiftSettings: touchingC),
         .target(
             name: "Rules", dependencies: ["CToml", "Environment", "Netlink", "Platform", "WiFi"],
             swiftSettings: touchingC),
-        .target(
-            name: "Actions", dependencies: ["CPlatform", "Platform"], swiftSettings: touchingC),
+        .target(name: "Actions", dependencies: ["Platform"], swiftSettings: touchingC),
         .target(name: "JSON", swiftSettings: strict),
+        .target(name: "ProbeProtocol", dependencies: ["JSON"], swiftSettings: strict),
+        .target(
+            name: "Probing",
+            dependencies: ["CPlatform", "CSystemd", "Netlink", "Platform", "ProbeProtocol", "SystemBus"],
+            swiftSettings: touchingC),
+        .target(
+            name: "TLSProbe", dependencies: ["COpenSSL", "CPlatform", "Platform", "ProbeProtocol"],
+            swiftSettings: touchingC),
         .target(
             name: "Feed", dependencies: ["CPlatform", "Environment", "JSON", "Netlink", "Platform", "WiFi"],
             swiftSettings: touchingC),
@@ -52,6 +63,7 @@ let package = Package(
             name: "Agent",
             dependencies: [
                 "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform",
+                "ProbeProtocol", "Probing",
                 "Rules", "WiFi",
             ],
             swiftSettings: touchingC),
@@ -66,6 +78,7 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(name: "vicinity-cli", dependencies: ["CommandLine"], swiftSettings: strict),
         .executableTarget(name: "vicinityd", dependencies: ["Agent"], swiftSettings: strict),
+        .executableTarget(name: "vicinity-probe", dependencies: ["TLSProbe"], swiftSettings: strict),
 
         // Measurements, `make bench`.
         .executableTarget(
@@ -97,6 +110,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "AnalyticsTests", dependencies: ["Analytics", "Environment", "JSON", "Platform", "WiFi"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ProbingTests", dependencies: ["CSystemd", "Netlink", "Platform", "ProbeProtocol", "Probing"],
             swiftSettings: strict),
         .testTarget(
             name: "AgentTests",

@@ -1,4 +1,3 @@
-internal import CPlatform
 internal import Glibc
 internal import Platform
 
@@ -12,10 +11,9 @@ final class RunningCommand {
     private let patience: Int64
     private let finish: (CommandResult) -> Void
     private let started = Timestamp.now().boottime
-    private let group: pid_t
-    private let exit: FileDescriptor
     private let output: FileDescriptor
     private let errors: FileDescriptor
+    private var process: ChildProcess?
     private var result = CommandResult(end: .dropped)
     private var cause: Cause?
     private var deadline: EventLoop.Timer?
@@ -24,28 +22,26 @@ final class RunningCommand {
     init(
         _ command: Command, on loop: EventLoop, patience: Int64, finish: @escaping (CommandResult) -> Void
     ) throws(SystemError) {
-        let output = try Pipe()
-        let errors = try Pipe()
-        let process = try spawn(command, output: output, errors: errors)
-        do throws(SystemError) {
-            exit = FileDescriptor(owning: try SystemError.check("pidfd_open") { vicinity_pidfd_open(process) })
-        } catch {
-            Self.abandon(process)
-            throw error
-        }
+        let output = try OutputPipe()
+        let errors = try OutputPipe()
+        let input = try Files.inMemory(command.input)
+        let (outputEnd, errorEnd, inputEnd) = (output.writing, errors.writing, input.rawValue)
         self.loop = loop
         self.patience = patience
         self.finish = finish
-        group = process
+        let process = try ChildProcess(
+            command.arguments, variables: command.context.variables, input: inputEnd, output: outputEnd,
+            errors: errorEnd, on: loop)
+        self.process = process
         self.output = output.release()
         self.errors = errors.release()
+        process.ended = { [self] in hasEnded($0) }
         do throws(SystemError) {
-            try loop.watch(exit.rawValue) { [self] _ in reap() }
             try watch(self.output.rawValue, into: \.output)
             try watch(self.errors.rawValue, into: \.errors)
         } catch {
+            process.abandon()
             release()
-            Self.abandon(group)
             throw error
         }
         // Time asleep counts, as everywhere.
@@ -57,43 +53,30 @@ final class RunningCommand {
         guard self.cause == nil else { return }
         self.cause = cause
         if let deadline { loop.cancel(deadline) }
-        kill(-group, SIGTERM)
+        process?.signal(SIGTERM)
         // A stopped process could not obey.
-        kill(-group, SIGCONT)
+        process?.signal(SIGCONT)
         deadline = loop.schedule(at: Timestamp.now().boottime + patience) { [self] in
             deadline = nil
-            kill(-group, SIGKILL)
+            process?.signal(SIGKILL)
         }
     }
 
-    /// The leader has ended. It is a zombie still, so its number, which names the group, is not given anew: whatever
-    /// it left behind, perhaps holding our pipes open for ever, is killed before it is reaped.
-    private func reap() {
-        // The loop may have been told of an earlier descriptor of the same number.
-        guard hasEnded else { return }
-        kill(-group, SIGKILL)
+    private func hasEnded(_ end: ChildProcess.End) {
         // What it wrote is in the pipes; who else writes now is being killed.
         _ = read(output.rawValue, into: \.output)
         _ = read(errors.rawValue, into: \.errors)
         release()
-        var status: Int32 = 0
-        let reaped = (try? SystemError.check("waitpid") { unsafe waitpid(group, &status, 0) }) ?? -1
-        let signal = vicinity_exit_signal(status)
         result.duration = Timestamp.now().boottime - started
         result.end =
-            switch cause {
-            case .timedOut: .timedOut
-            case .cancelled: .cancelled
-            case nil where reaped != group: .failedToStart(SystemError("waitpid"))
-            case nil: signal != 0 ? .killed(signal: signal) : .exited(code: vicinity_exit_code(status))
+            switch (cause, end) {
+            case (.timedOut, _): .timedOut
+            case (.cancelled, _): .cancelled
+            case (nil, .lost(let error)): .failedToStart(error)
+            case (nil, .killed(let signal)): .killed(signal: signal)
+            case (nil, .exited(let code)): .exited(code: code)
             }
         finish(result)
-    }
-
-    private var hasEnded: Bool {
-        var information = unsafe siginfo_t()
-        let code = unsafe waitid(P_PID, id_t(group), &information, WEXITED | WNOHANG | WNOWAIT)
-        return unsafe code < 0 || information.si_signo != 0
     }
 
     private func watch(
@@ -120,14 +103,8 @@ final class RunningCommand {
     private func release() {
         if let deadline { loop.cancel(deadline) }
         deadline = nil
-        loop.forget(exit.rawValue)
+        process = nil
         loop.forget(output.rawValue)
         loop.forget(errors.rawValue)
-    }
-
-    /// Ends a process that cannot be supervised.
-    private static func abandon(_ group: pid_t) {
-        kill(-group, SIGKILL)
-        _ = waitpid(group, nil, 0)
     }
 }

@@ -19,10 +19,14 @@ struct ActivationState: Hashable {
 
     init(_ environment: NetworkEnvironment, rules: [String]) {
         boot = ActivationState.currentBoot
-        links = environment.interfaces.values.compactMap { interface in
+        links = ActivationState.links(of: environment)
+        self.rules = rules.sorted()
+    }
+
+    static func links(of environment: NetworkEnvironment) -> [Link] {
+        environment.interfaces.values.compactMap { interface in
             interface.wifi?.network.map { Link(index: interface.index, since: $0.associatedAt) }
         }.sorted { $0.index < $1.index }
-        self.rules = rules.sorted()
     }
 
     /// The rules to resume: none after another boot or on other associations.

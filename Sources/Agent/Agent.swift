@@ -6,6 +6,8 @@ internal import Glibc
 internal import JSON
 internal import Netlink
 package import Platform
+internal import ProbeProtocol
+internal import Probing
 internal import Rules
 internal import WiFi
 
@@ -17,12 +19,15 @@ package final class Agent {
     private let paths: AgentPaths
     package let watcher: EnvironmentWatcher
     private let runner: CommandRunner
+    private let prober: Prober
+    private var probes: [UInt64: Prober.Identifier] = [:]
     private var analytics: AnalyticsLog?
     private var encoder = FeedEncoder()
     private var server: FeedServer?
     private var engine = RuleEngine(ruleSet: RuleSet())
     private var timer: (timer: EventLoop.Timer, due: Int64)?
     private var saved: ActivationState?
+    private var savedActivations: UInt64?
     private var nextAction: UInt64 = 0
     private var running: [RuleEdge: Set<CommandRunner.Identifier>] = [:]
     private var source: RuleSource?
@@ -40,6 +45,7 @@ package final class Agent {
         self.paths = paths
         watcher = EnvironmentWatcher(on: loop)
         runner = CommandRunner(loop: loop)
+        prober = Prober(on: loop)
         analytics = AnalyticsLog(path: paths.analytics) { [unowned self] error in
             report("analytics", "\(error): the analytics log misses lines")
         }
@@ -94,6 +100,7 @@ package final class Agent {
         watcher.afterChange = nil
         if let timer { loop.cancel(timer.timer) }
         runner.cancelAll()
+        prober.cancelAll()
         whenIdle(until: Timestamp.now().boottime + 800_000) { [self] in
             publish(FeedEvent(.agentStopped, at: .now()))
             server?.stop()
@@ -139,7 +146,9 @@ package final class Agent {
             case .run(let request): run(request)
             case .stateChanged(_, let request):
                 if let request { refuse(request.rule, request.index, request.action.kind) }
-            case .probe, .cancelProbe: break
+            case .probe(let request): probe(request)
+            case .cancelProbe(let identifier):
+                if let probe = probes.removeValue(forKey: identifier) { prober.cancel(probe) }
             }
         }
         schedule()
@@ -165,11 +174,15 @@ package final class Agent {
     }
 
     private func remember() {
+        // Thousands of rules can hold, and most changes concern none of them.
+        let links = ActivationState.links(of: watcher.environment)
+        guard engine.activations != savedActivations || links != saved?.links else { return }
         let state = ActivationState(watcher.environment, rules: engine.activeRules)
-        guard state != saved else { return }
+        guard state != saved else { return savedActivations = engine.activations }
         do throws(SystemError) {
             try state.write(to: paths.activations)
             saved = state
+            savedActivations = engine.activations
             problems["state"] = nil
         } catch {
             report("state", "\(error): after a restart, rules that hold would be entered again")
@@ -188,6 +201,30 @@ package final class Agent {
                 networkType: NetworkType(match.links.first?.kind),
                 listedSSID: isListed ? match.links.first?.wifi?.ssid : nil))
         if analytics.failures == failures { problems["analytics"] = nil }
+    }
+
+    // MARK: Proofs
+
+    private func probe(_ request: ProofRequest) {
+        let definition = request.probe
+        let question = ProbeQuestion(
+            interfaceIndex: UInt32(request.interfaceIndex), interfaceName: request.interfaceName,
+            serverName: definition.host, port: definition.port, address: definition.address,
+            pins: definition.pins.compactMap { SPKIPin(octets: $0) })
+        probes[request.identifier] = prober.probe(question) { [unowned self] outcome in
+            // One that was cancelled is no longer awaited.
+            guard probes.removeValue(forKey: request.identifier) != nil else { return }
+            let key = "probe \(request.network)"
+            if case .proven = outcome {
+                problems[key] = nil
+                perform(engine.take(true, for: request.identifier, at: .now()))
+            } else {
+                report(
+                    key,
+                    "network \(request.network) is not proven over \(request.interfaceName): \(outcome.explanation)")
+                perform(engine.take(false, for: request.identifier, at: .now()))
+            }
+        }
     }
 
     // MARK: Actions

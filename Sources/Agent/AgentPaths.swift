@@ -33,6 +33,11 @@ public struct AgentPaths: Sendable {
     /// The directories of rule files, the strongest first.
     public var rules: [String] { configurationDirectories.map { "\($0)/rules.d" } }
 
+    /// Everything that is read again when it changes.
+    var watched: [String] {
+        rules + configurationDirectories.flatMap { ["\($0)/vicinity.toml", "\($0)/vicinity.toml.d"] }
+    }
+
     /// Whether this machine has the agent's unit, running or not.
     public static var isAgentInstalled: Bool {
         ["/etc/systemd/system", "/lib/systemd/system", "/usr/lib/systemd/system"].contains {

@@ -49,7 +49,7 @@ final class RuleSource: @unchecked Sendable {
             body(first)
         }
         // Watched before it is read, so that no change falls between the two.
-        watch = try DirectoryWatch(paths.rules + paths.configurationDirectories, on: loop) { [unowned self] in
+        watch = try DirectoryWatch(paths.watched, on: loop) { [unowned self] in
             changed()
         }
     }

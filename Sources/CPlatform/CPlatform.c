@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "CPlatform.h"
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netlink.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -145,3 +147,74 @@ void vicinity_refuse_core_dumps(void) {
 }
 
 int vicinity_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+
+static socklen_t internet_address(struct sockaddr_storage *storage, const char *address, uint16_t port) {
+    struct sockaddr_in *v4 = (struct sockaddr_in *)storage;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)storage;
+    memset(storage, 0, sizeof *storage);
+    if (inet_pton(AF_INET, address, &v4->sin_addr) == 1) {
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons(port);
+        return sizeof *v4;
+    }
+    memset(storage, 0, sizeof *storage);
+    if (inet_pton(AF_INET6, address, &v6->sin6_addr) == 1) {
+        v6->sin6_family = AF_INET6;
+        v6->sin6_port = htons(port);
+        return sizeof *v6;
+    }
+    errno = EINVAL;
+    return 0;
+}
+
+int vicinity_tcp_socket(const char *address, const char *interface, unsigned index) {
+    struct sockaddr_storage storage;
+    if (!internet_address(&storage, address, 0)) return -1;
+    int descriptor = socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+    if (descriptor < 0) return -1;
+    int bound = 0;
+    socklen_t length = sizeof bound;
+    // Bound by name, then asked which one that was: between two look-ups the name could change hands.
+    if (setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, interface, (socklen_t)strlen(interface)) == 0 &&
+        getsockopt(descriptor, SOL_SOCKET, SO_BINDTOIFINDEX, &bound, &length) == 0) {
+        if (bound > 0 && (unsigned)bound == index) return descriptor;
+        errno = ENODEV;
+    }
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return -1;
+}
+
+int vicinity_tcp_connect(int socket, const char *address, uint16_t port) {
+    struct sockaddr_storage storage;
+    socklen_t length = internet_address(&storage, address, port);
+    return length ? connect(socket, (struct sockaddr *)&storage, length) : -1;
+}
+
+int vicinity_socket_error(int socket) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) < 0 ? errno : error;
+}
+
+int vicinity_socket_pair(int *first, int *second) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return -1;
+    *first = ends[0];
+    *second = ends[1];
+    return 0;
+}
+
+int vicinity_confine(unsigned descriptors, uint64_t address_space, unsigned processor_seconds) {
+    struct rlimit none = {0, 0}, files = {descriptors, descriptors}, memory = {address_space, address_space},
+                  processor = {processor_seconds, processor_seconds};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) return -1;
+    // Lowering a limit is always allowed, but for a filter of system calls; who sets one sets limits as well.
+    if ((setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_FSIZE, &none) < 0 ||
+         setrlimit(RLIMIT_NPROC, &none) < 0 || setrlimit(RLIMIT_NOFILE, &files) < 0 ||
+         setrlimit(RLIMIT_AS, &memory) < 0 || setrlimit(RLIMIT_CPU, &processor) < 0) &&
+        errno != EPERM)
+        return -1;
+    return 0;
+}

@@ -1,4 +1,5 @@
 internal import Agent
+internal import Glibc
 internal import JSON
 internal import Rules
 
@@ -8,20 +9,56 @@ enum CheckCommand: Subcommand {
     static let operands = "[FILE…]"
     static let summary = "Check rule files; without a file, those that the agent reads."
     static let options: [Arguments.Option] = [
-        .init("format", "FORMAT", "json or text (the default)")
+        .init("format", "FORMAT", "json or text (the default)"),
+        .init("user", nil, "those of your own, in $XDG_CONFIG_HOME/vicinity/rules.d"),
     ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         let format = try arguments.choice("format", OutputFormat.self) ?? .text
-        let files =
-            arguments.operands.isEmpty ? RuleFiles(trust: .root) : RuleFiles(paths: arguments.operands)
-        let diagnostics = RuleSet.load(files, reviewing: true).diagnostics
+        let diagnostics = try diagnostics(arguments)
         switch format {
         case .text: for diagnostic in diagnostics { Output.line(diagnostic.description) }
         case .json: Output.write(json(diagnostics)[...])
         }
         // EX_DATAERR
         return diagnostics.contains { $0.severity == .error } ? 65 : 0
+    }
+
+    private static func diagnostics(_ arguments: Arguments) throws(UsageError) -> [Diagnostic] {
+        let paths = AgentPaths()
+        if arguments.has("user") {
+            guard let directory = userRules else {
+                throw UsageError(description: "--user needs HOME or XDG_CONFIG_HOME to be an absolute path")
+            }
+            return RuleSet.load(RuleFiles(directories: [directory], trust: .user(getuid())), reviewing: true)
+                .diagnostics
+        }
+        guard arguments.operands.isEmpty else {
+            // What a file is for shows in its name, as everywhere.
+            let own = arguments.operands.filter { isConfiguration($0) }
+            let rules = arguments.operands.filter { !isConfiguration($0) }
+            return AgentConfiguration.load(RuleFiles(paths: own)).diagnostics
+                + RuleSet.load(RuleFiles(paths: rules), reviewing: true).diagnostics
+        }
+        let own = RuleFiles.configuration(in: paths.configurationDirectories, trust: .root)
+        return AgentConfiguration.load(own).diagnostics
+            + RuleSet.load(RuleFiles(directories: paths.rules, trust: .root), reviewing: true).diagnostics
+    }
+
+    private static func isConfiguration(_ path: String) -> Bool {
+        let parts = path.split(separator: "/")
+        return parts.last == "vicinity.toml" || parts.dropLast().last == "vicinity.toml.d"
+    }
+
+    /// XDG Base Directory Specification: a relative path is to be ignored.
+    private static var userRules: String? {
+        func path(_ variable: String) -> String? {
+            guard let value = unsafe getenv(variable) else { return nil }
+            let path = unsafe String(cString: value)
+            return path.hasPrefix("/") ? path : nil
+        }
+        let directory = path("XDG_CONFIG_HOME") ?? path("HOME").map { "\($0)/.config" }
+        return directory.map { "\($0)/vicinity/rules.d" }
     }
 
     private static func json(_ diagnostics: [Diagnostic]) -> [UInt8] {

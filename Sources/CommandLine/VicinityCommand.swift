@@ -14,7 +14,10 @@ protocol Subcommand {
 /// `vicinity`: everything a person or a script asks of Vicinity.
 public enum VicinityCommand {
     private static var subcommands: [any Subcommand.Type] {
-        [WatchCommand.self, StatusCommand.self, RecordCommand.self, CheckCommand.self, VersionCommand.self]
+        [
+            WatchCommand.self, StatusCommand.self, RecordCommand.self, CheckCommand.self, ReloadCommand.self,
+            VersionCommand.self,
+        ]
     }
 
     /// - Parameter arguments: with the program's name as the first.

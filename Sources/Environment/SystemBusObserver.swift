@@ -1,6 +1,6 @@
 internal import CSystemd
-internal import Glibc
 internal import Platform
+internal import SystemBus
 
 /// What only the system bus tells: that the machine is about to sleep or woke up (systemd-logind), and that a network
 /// manager came, went or was started anew, after which its links have to be read again.
@@ -16,8 +16,7 @@ final class SystemBusObserver {
 
     private let loop: EventLoop
     private let observe: (Observation) -> Void
-    private var bus: OpaquePointer?
-    private var descriptor: Int32 = -1
+    private var bus: SystemBus?
     private var timer: EventLoop.Timer?
     private var retries = 0
 
@@ -28,17 +27,23 @@ final class SystemBusObserver {
     }
 
     deinit {
-        disconnect()
+        bus?.close()
         if let timer { loop.cancel(timer) }
     }
 
     private func connect() {
-        guard unsafe sd_bus_open_system(&bus) >= 0, let bus = unsafe bus else { return }
-        descriptor = unsafe sd_bus_get_fd(bus)
+        bus = SystemBus(
+            on: loop, processed: { [unowned self] in retries = 0 },
+            lost: { [unowned self] in
+                bus = nil
+                retry()
+            })
+        guard let bus else { return }
+        let connection = unsafe bus.connection
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         // The daemon passes on only what the owner of the name sends. None of the calls waits for its answer.
         unsafe sd_bus_match_signal_async(
-            bus, nil, "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
+            connection, nil, "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
             "PrepareForSleep",
             { message, context, _ in unsafe SystemBusObserver.from(context)?.prepareForSleep(message) ?? 0 }, nil,
             context)
@@ -47,21 +52,10 @@ final class SystemBusObserver {
                 "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
                 + "member='NameOwnerChanged',arg0='\(name)'"
             unsafe sd_bus_add_match_async(
-                bus, nil, match, { _, context, _ in unsafe SystemBusObserver.from(context)?.managerChanged() ?? 0 },
-                nil, context)
+                connection, nil, match,
+                { _, context, _ in unsafe SystemBusObserver.from(context)?.managerChanged() ?? 0 }, nil, context)
         }
-        try? loop.watch(descriptor) { [unowned self] _ in process() }
-        process()
-    }
-
-    private func disconnect() {
-        guard unsafe bus != nil else { return }
-        loop.forget(descriptor)
-        // Matches live as long as the connection.
-        unsafe sd_bus_close(bus)
-        unsafe sd_bus_unref(bus)
-        unsafe bus = nil
-        descriptor = -1
+        bus.process()
     }
 
     private static func from(_ context: UnsafeMutableRawPointer?) -> SystemBusObserver? {
@@ -80,39 +74,6 @@ final class SystemBusObserver {
         return 0
     }
 
-    /// sd-bus(3) wants to be called until it has nothing more to do, and says what it waits for then.
-    private func process() {
-        guard unsafe bus != nil else { return }
-        while true {
-            let result = unsafe sd_bus_process(bus, nil)
-            if result == 0 { break }
-            guard result > 0 else {
-                disconnect()
-                retry()
-                return
-            }
-        }
-        retries = 0
-        let events = unsafe sd_bus_get_events(bus)
-        try? loop.change(descriptor, to: events & Int32(POLLOUT) != 0 ? [.readable, .writable] : .readable)
-        schedule()
-    }
-
-    private func schedule() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
-        var due: UInt64 = .max
-        guard unsafe sd_bus_get_timeout(bus, &due) >= 0, due != .max else { return }
-        // sd-bus counts without the time asleep; the loop's deadline may only be too early.
-        var now = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
-        let remaining = Int64(clamping: due) - Int64(now.tv_sec) * 1_000_000 - Int64(now.tv_nsec) / 1_000
-        timer = loop.schedule(at: Timestamp.now().boottime + max(remaining, 0) + 1_000) { [unowned self] in
-            timer = nil
-            process()
-        }
-    }
-
     /// The bus is restarted on upgrades, and with it, managers.
     private func retry() {
         guard retries < SystemBusObserver.retryLimit else { return }
@@ -120,7 +81,7 @@ final class SystemBusObserver {
         timer = loop.schedule(at: Timestamp.now().boottime + SystemBusObserver.retryDelay) { [unowned self] in
             timer = nil
             connect()
-            if unsafe bus == nil { retry() } else { observe(.lost(.managerChanged)) }
+            if bus == nil { retry() } else { observe(.lost(.managerChanged)) }
         }
     }
 }

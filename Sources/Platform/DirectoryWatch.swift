@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Tells that something in one of several directories may have changed, inotify(7): a file written, renamed, removed
-/// or given away, or the directory itself, which need not exist yet.
+/// Tells that one of several files, or something in one of several directories, may have changed, inotify(7): written,
+/// renamed, removed or given away. What is watched need not exist yet.
 ///
 /// It only says that it is worth looking again.
 public final class DirectoryWatch {
@@ -13,7 +13,7 @@ public final class DirectoryWatch {
     private var interests: [Int32: Set<String>?] = [:]
 
     /// - Parameters:
-    ///   - paths: absolute, without `.`, `..` and links.
+    ///   - paths: directories, or files in them; absolute, without `.`, `..` and links.
     ///   - changed: called on the loop's thread; several changes may be one call.
     /// - Throws: `EMFILE` where the user has too many watches of this kind.
     public init(_ paths: [String], on loop: EventLoop, _ changed: @escaping () -> Void) throws(SystemError) {
@@ -37,8 +37,9 @@ public final class DirectoryWatch {
             let components = path.split(separator: "/").map { String($0) }
             for depth in 0...components.count {
                 let directory = "/" + components.prefix(depth).joined(separator: "/")
-                var mask = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
-                if depth == components.count { mask |= IN_CLOSE_WRITE }
+                let mask =
+                    IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB | IN_DELETE_SELF
+                    | IN_MOVE_SELF
                 let watch = unsafe inotify_add_watch(
                     descriptor, directory, UInt32(mask) | UInt32(IN_ONLYDIR) | UInt32(bitPattern: Int32(IN_MASK_ADD)))
                 guard watch >= 0 else { break }

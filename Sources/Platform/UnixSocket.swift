@@ -25,10 +25,38 @@ public enum UnixSocket {
         return listener
     }
 
-    public static func connect(to path: String) throws(SystemError) -> FileDescriptor {
-        let socket = try make(isBlocking: true)
+    /// - Parameter isBlocking: without, `EAGAIN` where the listener is behind in accepting.
+    public static func connect(to path: String, isBlocking: Bool = true) throws(SystemError) -> FileDescriptor {
+        let socket = try make(isBlocking: isBlocking)
         try SystemError.check("connect", path) { unsafe vicinity_connect(socket.rawValue, path) }
         return socket
+    }
+
+    /// Two connected sockets: ours, which does not block, and one for a child, which does.
+    public static func pair() throws(SystemError) -> Pair {
+        var first: Int32 = -1
+        var second: Int32 = -1
+        try SystemError.check("socketpair") { unsafe vicinity_socket_pair(&first, &second) }
+        let pair = Pair(ours: FileDescriptor(owning: first), theirs: FileDescriptor(owning: second))
+        try SystemError.check("fcntl") { fcntl(first, F_SETFL, O_NONBLOCK) }
+        return pair
+    }
+
+    /// The two ends of `pair()`.
+    public struct Pair: ~Copyable {
+        let ours: FileDescriptor
+        let theirs: FileDescriptor
+
+        /// Ours.
+        public var ourEnd: Int32 { ours.rawValue }
+
+        /// The child's end.
+        public var childEnd: Int32 { theirs.rawValue }
+
+        /// Closes the child's end and gives ours away.
+        public consuming func release() -> FileDescriptor {
+            ours
+        }
     }
 
     /// The next waiting connection, nil where there is none.
@@ -74,6 +102,12 @@ public enum UnixSocket {
             if errno == EAGAIN { return nil }
             if errno != EINTR { return 0 }
         }
+    }
+
+    /// Lets receiving wait for so long at most; then there is nothing yet. SO_RCVTIMEO of socket(7).
+    public static func limitWaiting(_ connection: Int32, seconds: Int) {
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        _ = unsafe setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
     private static func make(isBlocking: Bool = false) throws(SystemError) -> FileDescriptor {

@@ -14,7 +14,7 @@ public enum Decision: Hashable, Sendable {
     /// From now on this shall hold of the target; nil: nothing is asked of it any more.
     case stateChanged(StateAction.Target, StateRequest?)
     /// To be answered by `RuleEngine.take(_:for:at:)`, whatever comes of it.
-    case probe(ProbeRequest)
+    case probe(ProofRequest)
     /// The answer is not awaited any more.
     case cancelProbe(identifier: UInt64)
 }

@@ -203,13 +203,9 @@ extension RuleSet {
             case .wired: members = links.filter { $0.kind == .ethernet }
             case .cellular: members = links.filter { $0.kind == .cellular }
             case .metered:
-                guard let isMetered = environment.isMetered else {
-                    if !links.isEmpty { judgement.doubts.append(.metered) }
-                    continue
-                }
-                members =
-                    isMetered ? links.filter { $0.interfaceIndex == environment.primaryRoute?.interfaceIndex } : []
-                guard isMetered else { continue }
+                // Where nobody tells it never will be known.
+                guard environment.isMetered == true else { continue }
+                members = links.filter { $0.interfaceIndex == environment.primaryRoute?.interfaceIndex }
             case .vpn:
                 members = environment.interfaces.values.filter { $0.kind == .tunnel && $0.isUsable }
                     .sorted { $0.index < $1.index }.map { NetworkMatch.Link($0) }
@@ -224,12 +220,6 @@ extension RuleSet {
                     evidence: [Evidence("link", network == .offline ? "none up" : detail)], links: members))
         }
     }
-}
-
-extension NetworkObjection {
-    fileprivate static let metered = NetworkObjection(
-        name: BuiltInNetwork.metered.rawValue, interfaceName: "", evidence: [],
-        objection: Evidence("metered", "not known"))
 }
 
 extension Judgement {

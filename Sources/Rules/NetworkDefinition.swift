@@ -123,7 +123,7 @@ public enum BuiltInNetwork: String, Hashable, Sendable, CaseIterable {
     case wired
     /// A cellular link is up.
     case cellular
-    /// The way to the internet costs by volume, by a network manager's word.
+    /// The way to the internet costs by volume, by a network manager's word; where none tells, it does not.
     case metered
     /// A tunnel is up.
     case vpn

@@ -2,7 +2,7 @@ internal import Environment
 internal import Netlink
 
 /// A host to reach over a link, to prove that the machine is inside.
-public struct ProbeRequest: Hashable, Sendable {
+public struct ProofRequest: Hashable, Sendable {
     /// Tells the answers apart; never used twice.
     public let identifier: UInt64
     public let network: String
@@ -61,7 +61,7 @@ struct ProofBook: Sendable {
     private static let pauses: [Int64] = [5_000_000, 15_000_000, 60_000_000, 300_000_000]
 
     enum Step {
-        case ask(ProbeRequest)
+        case ask(ProofRequest)
         case forget(UInt64)
     }
 
@@ -121,7 +121,7 @@ struct ProofBook: Sendable {
             entry.running = lastIdentifier
             steps.append(
                 .ask(
-                    ProbeRequest(
+                    ProofRequest(
                         identifier: lastIdentifier, network: proof.network, interfaceIndex: link.interfaceIndex,
                         interfaceName: link.interfaceName, probe: probe)))
         }

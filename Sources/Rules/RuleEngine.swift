@@ -45,7 +45,11 @@ public struct RuleEngine: Sendable {
 
     private var states: [RuleState]
     /// Rules that hold.
-    private var active: Set<Int> = []
+    private var active: Set<Int> = [] {
+        didSet { activations += 1 }
+    }
+    /// Changes whenever `activeRules` does.
+    public private(set) var activations: UInt64 = 0
     /// Rules that time alone may change, and when (µs, boot time).
     private var due: [Int: Int64] = [:]
     /// Rules that hold and wait for the network to be ready.

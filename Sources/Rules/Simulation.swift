@@ -34,7 +34,7 @@ public struct Simulation: Sendable {
         now.wall -= now.wall % 60_000_000
         var pending = engine.update(environment, at: now)
         while true {
-            var answers: [ProbeRequest] = []
+            var answers: [ProofRequest] = []
             for decision in pending {
                 switch decision {
                 case .run(let request): actions.append(request)

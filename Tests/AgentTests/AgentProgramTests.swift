@@ -1,3 +1,4 @@
+import CommandLine
 import Foundation
 import Glibc
 import JSON
@@ -53,7 +54,7 @@ struct AgentProgramTests {
             var request = FeedRequest()
             request.since = ("0000000000000000", 0)
             while true {
-                if let client = try? FeedClient(connectingTo: socket, request: request) { return client }
+                if let client = try? FeedClient(connectingTo: socket, request: request, patience: 20) { return client }
                 guard process.isRunning else { throw CocoaError(.fileNoSuchFile) }
                 sched_yield()
             }
@@ -117,6 +118,65 @@ struct AgentProgramTests {
         let snapshot = try JSONValue(parsing: try #require(line), maximumSize: 1 << 16)
         #expect(snapshot["rules"]?.array?.compactMap(\.string) == ["alone"])
         #expect(snapshot["problems"]?.array?.first?.string?.contains("a.toml:2:1") == true)
+    }
+
+    /// Whoever installs, edits or removes a file has to do no more than that.
+    @Test func changedFilesAreReadByThemselves() throws {
+        let place = try Place(rules: "[rule.alone]\non = \"offline\"\nsettle = \"0s\"\n")
+        let process = try place.agent()
+        defer {
+            process.terminate()
+            process.waitUntilExit()
+        }
+        var client = try place.connect(to: process)
+        _ = client.next()
+        func problems(after change: () throws -> Void) throws -> Int? {
+            try change()
+            return read(&client, until: "agent.reloaded").last?["agent"]?["problems"]?.integer.map { Int($0) }
+        }
+        let rules = place.directory + "/etc/rules.d"
+        let second = rules + "/b.toml"
+        #expect(
+            try problems {
+                try "[rule.b]\non = \"offline\"\n".write(toFile: second, atomically: true, encoding: .utf8)
+            } == 0)
+        // Not the same as before, but not right either; written in place this time.
+        #expect(try problems { try "[rule.b]\nx".write(toFile: second, atomically: false, encoding: .utf8) } == 1)
+        #expect(try problems { unlink(second) } == 0)
+        #expect(try problems { chmod(rules, 0o777) } == 1)
+        #expect(try problems { chmod(rules, 0o755) } == 0)
+        #expect(try problems { rename(rules, rules + ".old") } == 0)
+        #expect(try problems { rename(rules + ".old", rules) } == 0)
+        // The agent's own configuration as well, in a directory that was not there.
+        #expect(
+            try problems {
+                try FileManager.default.createDirectory(
+                    atPath: place.directory + "/etc/vicinity.toml.d", withIntermediateDirectories: false,
+                    attributes: [.posixPermissions: 0o755])
+                try "mod = 1\n".write(
+                    toFile: place.directory + "/etc/vicinity.toml.d/a.toml", atomically: true, encoding: .utf8)
+            } == 1)
+        #expect(
+            try problems {
+                try "mode = \"observe\"\n".write(
+                    toFile: place.directory + "/etc/vicinity.toml.d/a.toml", atomically: true, encoding: .utf8)
+            } == 0)
+    }
+
+    @Test func theCommandReloads() throws {
+        let place = try Place(rules: "[rule.alone]\non = \"offline\"\nsettle = \"0s\"\n")
+        let process = try place.agent()
+        defer {
+            process.terminate()
+            process.waitUntilExit()
+        }
+        var client = try place.connect(to: process)
+        _ = client.next()
+        #expect(VicinityCommand.run(["vicinity", "reload", "--socket", place.socket]) == 0)
+        try "[rule.alone]\n".write(
+            toFile: place.directory + "/etc/rules.d/a.toml", atomically: true, encoding: .utf8)
+        #expect(VicinityCommand.run(["vicinity", "reload", "--socket", place.socket]) == 65)
+        #expect(VicinityCommand.run(["vicinity", "reload", "--socket", place.directory + "/none"]) == 69)
     }
 
     @Test func rulesThatOthersCanWriteAreRefused() throws {

@@ -2,6 +2,7 @@
 """Seeds for the fuzz targets, from the captures and examples of the repository: seeds.py DIRECTORY"""
 
 import collections
+import json
 import pathlib
 import re
 import struct
@@ -133,9 +134,21 @@ def seed_rules():
         write("RuleFiles", f"key-{number}", f"{table}{key}\n".encode())
 
 
+def seed_probe_lines():
+    """What the agent asks its helper, and what that answers."""
+    pin = "0123456789abcdef" * 4
+    request = {"interface": "wlan0", "index": 3, "server": "inside.example", "port": 443,
+               "addresses": ["192.0.2.1", "2001:db8::1"], "pins": [pin, "A" * 43 + "="], "milliseconds": 3000}
+    answers = [{"outcome": "proven", "pin": pin}, {"outcome": "pin_mismatch", "seen": pin},
+               {"outcome": "tls_failed", "reason": "wrong version number"}, {"outcome": "refused"}]
+    for number, line in enumerate([request, *answers]):
+        write("ProbeLines", str(number), json.dumps(line).encode() + b"\n")
+
+
 for fixture in sorted((root / "Tests/Fixtures").glob("*.pcap*")):
     seed_captures(fixture)
 seed_recording()
+seed_probe_lines()
 for example in sorted((root / "Config/examples").glob("*.toml")):
     write("RuleFiles", example.name, example.read_bytes())
 seed_rules()

@@ -85,7 +85,7 @@ import WiFi
             Row(
                 "nobody knows whether metered", Place.wifi("Seven Oaks", .wpa2PSK, gateway: router), hour: 23,
                 metered: nil,
-                rules: ["nas"]),
+                rules: ["nas", "nightly-backup"]),
             Row("evil twin", Place.wifi("Seven Oaks", .open, gateway: router), hour: 23, rules: []),
             Row("evil twin of WEP", Place.wifi("Seven Oaks", .wep, gateway: router), hour: 23, rules: []),
             Row(

@@ -70,3 +70,20 @@ int vicinity_spawn(const char *program, char *const *arguments, char *const *var
 
 /// prctl(PR_SET_DUMPABLE, 0) and RLIMIT_CORE 0: no core dump of this process is ever written.
 void vicinity_refuse_core_dumps(void);
+
+/// A TCP socket that uses one interface only (SO_BINDTODEVICE of socket(7), which takes no capability since Linux 5.7)
+/// and does not block, for a numeric address of either family. ENODEV where no interface has that name and that number
+/// together, EINVAL where the text is no address. A descriptor, or -1 with errno.
+int vicinity_tcp_socket(const char *address, const char *interface, unsigned index);
+/// connect(2) of such a socket: 0, or -1 with errno, EINPROGRESS among them.
+int vicinity_tcp_connect(int socket, const char *address, uint16_t port);
+/// SO_ERROR of socket(7): what became of a connect(2) in progress, 0 for success.
+int vicinity_socket_error(int socket);
+
+/// Two connected unix(7) stream sockets, close-on-exec. 0, or -1 with errno.
+int vicinity_socket_pair(int *first, int *second);
+
+/// For a process that has little to do: no new privileges, prctl(2), and limits, setrlimit(2): no core dump, no file
+/// written, no process started, these descriptors, octets of address space and seconds of processor. 0, or -1 with
+/// errno.
+int vicinity_confine(unsigned descriptors, uint64_t address_space, unsigned processor_seconds);
