@@ -164,6 +164,18 @@ import WiFi
         #expect(result.ruleSet?.rules.map(\.name) == ["office", "away"])
     }
 
+    /// Every address that an HTTP proxy cannot have is none of any other proxy either, nor of a script.
+    @Test(arguments: BrokenFile.proxyURLs.filter { $0.text.contains("{ http = ") })
+    func refusesTheSameAddressesEverywhere(file: BrokenFile) {
+        for (key, scheme) in [("https", "http:"), ("socks", "socks5:"), ("pac", "https:")] {
+            let text = file.text.replacing("{ http = ", with: "{ \(key) = ").replacing("http:", with: scheme)
+            // A script needs no port and has a path.
+            let isRight = key == "pac" && ["port missing", "path"].contains(file.name)
+            let isRightScheme = key == "socks" && file.name == "scheme of another kind"
+            #expect(load(text).diagnostics.map(\.code) == (isRight || isRightScheme ? [] : [.badValue]), "\(text)")
+        }
+    }
+
     @Test func acceptsAnEmptyRuleSet() throws {
         #expect(try #require(load().ruleSet).rules.isEmpty)
         #expect(try #require(load("# nothing yet\n", "").ruleSet).networks.isEmpty)
@@ -191,8 +203,11 @@ import WiFi
     }
 
     @Test func refusesLargeAndUndecodableFiles() {
-        let large = RuleFile(path: "large", contents: [UInt8](repeating: UInt8(ascii: "\n"), count: 16 << 20 + 1))
-        #expect(RuleSet.load([large]).diagnostics.map(\.code) == [.tooLarge])
+        let lines = [UInt8](repeating: UInt8(ascii: "\n"), count: 16 << 20 + 1)
+        let large = RuleSet.load([RuleFile(path: "large", contents: lines)])
+        #expect(large.diagnostics.map(\.description) == ["large: error: the file is larger than 16777216 octets"])
+        #expect(large.diagnostics.map(\.code) == [.tooLarge])
+        #expect(large.ruleSet == nil)
         let undecodable = RuleFile(path: "x", contents: Array("a = \"".utf8) + [0xFF, UInt8(ascii: "\"")])
         #expect(RuleSet.load([undecodable]).diagnostics.map(\.code) == [.syntax])
     }
