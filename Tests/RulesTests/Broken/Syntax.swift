@@ -236,6 +236,16 @@ extension BrokenFile {
                 + String(repeating: "x", count: 600) + "\u{1}\"]\n",
             "6:619 syntax: in string: unescaped control characters other than TAB (U+0009) are explicitly prohibited"),
         .file(
+            "key twice in a table beside its like",
+            """
+            [rule.a]
+            on = "wired"
+            command = ["/bin/a"]
+            enter = [{ command = ["/bin/b"], command = ["/bin/c"] }]
+
+            """,
+            #"4:34 duplicate-key: key "command" is already defined in this table"#),
+        .file(
             "key twice far to the right",
             """
             [rule.a]
