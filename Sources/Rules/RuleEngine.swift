@@ -38,8 +38,11 @@ public struct RuleEngine: Sendable {
     /// The names of `standings`, in the order in which the machine came there.
     private var order: [String] = []
     private var placeTrustedSince: Int64?
+    /// Whether a link was unknown the last time.
+    private var wasBlurred = false
     private var now: Timestamp?
-    private var hasDecided = false
+    /// Whether every rule was looked at once. Tests keep it false, to see that looking at few of them is enough.
+    var hasDecided = false
     /// Whether a link's state has never been known: nothing can be said about the place, then.
     private var isBlind = false
 
@@ -200,9 +203,10 @@ public struct RuleEngine: Sendable {
             return []
         }
         isBlind = false
-        var decisions = prove(known, at: now)
-        let earlier = standings
-        let changed = move(to: stabilized(judgement, at: now), at: now, &decisions)
+        var decisions: [Decision] = []
+        let judged = prove(known, at: now, &decisions)
+        let earlier = (standings: standings, place: judgement.place)
+        let changed = move(to: stabilized(judged, at: now), at: now, &decisions)
 
         var affected = Set(due.filter { $0.value <= now }.keys).union(awaiting)
         if hasDecided {
@@ -224,10 +228,11 @@ public struct RuleEngine: Sendable {
     }
 
     /// Judges with what has been proven, and says what has to be.
-    private mutating func prove(_ environment: NetworkEnvironment, at now: Int64) -> [Decision] {
-        var decisions: [Decision] = []
-        judgement = ruleSet.judge(environment, proofs: proofs.proofs)
-        guard links.unknown.isEmpty else { return [] }
+    private mutating func prove(
+        _ environment: NetworkEnvironment, at now: Int64, _ decisions: inout [Decision]
+    ) -> Judgement {
+        let judgement = ruleSet.judge(environment, proofs: proofs.proofs)
+        guard links.unknown.isEmpty else { return judgement }
         let before = proofs.proofs
         for step in proofs.update(judgement, environment, in: ruleSet, at: now) {
             switch step {
@@ -236,8 +241,7 @@ public struct RuleEngine: Sendable {
             }
         }
         // A proof was made on another association or is too old.
-        if proofs.proofs != before { judgement = ruleSet.judge(environment, proofs: proofs.proofs) }
-        return decisions
+        return proofs.proofs == before ? judgement : ruleSet.judge(environment, proofs: proofs.proofs)
     }
 
     /// Networks that have not been there long enough are not known to be there.
@@ -292,13 +296,14 @@ public struct RuleEngine: Sendable {
 
     private struct Movement {
         var networks: Set<String> = []
-        /// Whether the place as a whole began or ceased to be sure enough for less protection.
+        /// Whether the place as a whole began or ceased to be sure enough for less protection, or to be so for longer.
         var hasTrust = false
     }
 
     /// Networks left, then networks entered or known better or worse; answers whatever rules may depend on.
     private mutating func move(to new: Judgement, at now: Int64, _ decisions: inout [Decision]) -> Movement {
         var movement = Movement()
+        let wasSuspended = judgement.isSuspended
         judgement = new
         let names = Set(new.matches.map(\.name))
         for name in order where !names.contains(name) {
@@ -344,6 +349,13 @@ public struct RuleEngine: Sendable {
         let nowDoubtful = Set(new.doubts.map(\.name))
         movement.networks.formUnion(doubtful.symmetricDifference(nowDoubtful))
         doubtful = nowDoubtful
+        if wasSuspended != new.isSuspended { movement.hasTrust = true }
+        if wasBlurred == mayBegin {
+            // From now on trust matures again, or no longer does.
+            movement.hasTrust = true
+            movement.networks.formUnion(order)
+        }
+        wasBlurred = !mayBegin
         let isTrusted = !new.isSuspended && new.assurance >= .mutual
         if isTrusted != (placeTrustedSince != nil), !isTrusted || mayBegin {
             placeTrustedSince = isTrusted ? now : nil
@@ -358,8 +370,8 @@ public struct RuleEngine: Sendable {
     }
 
     private mutating func decide(
-        _ index: Int, _ situation: Situation, _ earlier: [String: Standing], _ weekTime: WeekTime, _ time: Timestamp,
-        _ decisions: inout [Decision]
+        _ index: Int, _ situation: Situation, _ earlier: (standings: [String: Standing], place: NetworkMatch?),
+        _ weekTime: WeekTime, _ time: Timestamp, _ decisions: inout [Decision]
     ) {
         let rule = ruleSet.rules[index]
         var state = states[index]
@@ -381,10 +393,19 @@ public struct RuleEngine: Sendable {
         due[index] = next
         if state.isHeld, !wasHeld { decisions.append(.ruleSkipped(rule, because: heldText)) }
 
-        let subject = state.subject
+        // The place on which the rule holds, as long as it does so undisputed; a rule off networks is not looked at
+        // whenever that changes, but when it becomes disputed.
         let match = rule.match(in: situation)
-        // The place on which the rule holds, as long as it does so undisputed.
-        if isActive, situation.isUndisputed(rule) { state.subject = match ?? situation.judgement.place }
+        let isUndisputed = situation.isUndisputed(rule)
+        if wasActive, !isUndisputed, state.isPlaced {
+            state.subject = earlier.place
+            state.isPlaced = false
+        }
+        let subject = state.subject
+        if isActive, isUndisputed {
+            state.subject = match ?? situation.judgement.place
+            state.isPlaced = match == nil
+        }
         if isActive != wasActive {
             if isActive { active.insert(index) } else { active.remove(index) }
             let because = isInTime ? situation.summary(for: rule) : RuleEngine.outsideOfTime
@@ -398,7 +419,7 @@ public struct RuleEngine: Sendable {
             state.isEntering = isActive
             if !isActive, !isObserving(rule), !rule.leave.isEmpty {
                 // The access point may be another one than when the rule began to hold.
-                let last = subject.flatMap { earlier[$0.name]?.match } ?? subject
+                let last = subject.flatMap { earlier.standings[$0.name]?.match } ?? subject
                 run(rule, .leave, last, &decisions)
                 state.lastRun = .leave
             }
@@ -480,6 +501,8 @@ public struct RuleEngine: Sendable {
 private struct RuleState {
     /// The place on which it holds, or held last.
     var subject: NetworkMatch?
+    /// Whether that is just where the machine was, and no network of the rule's.
+    var isPlaced = false
     /// The edge whose actions were run last, and may still run.
     var lastRun: Rule.Edge?
     /// It holds, and its enter actions have not been started.
