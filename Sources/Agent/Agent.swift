@@ -67,10 +67,11 @@ package final class Agent {
             at: paths.socket, on: loop, permission: Agent.permission,
             encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) })
         publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
-        let resumable = saved?.rules(resumableIn: watcher.environment) ?? []
+        let resumable = saved.flatMap { $0.isResumable(in: watcher.environment) ? $0 : nil }
         engine = RuleEngine(
             ruleSet: rules?.ruleSet ?? RuleSet(),
-            options: (rules?.configuration ?? AgentConfiguration()).engineOptions, resuming: resumable)
+            options: (rules?.configuration ?? AgentConfiguration()).engineOptions, resuming: resumable?.rules ?? [],
+            pending: resumable?.pending ?? [])
         perform(engine.update(watcher.environment, at: .now()))
         watcher.onChange = { [unowned self] in
             for change in $0 { publish(FeedEvent(change)) }
@@ -177,7 +178,8 @@ package final class Agent {
         // Thousands of rules can hold, and most changes concern none of them.
         let links = ActivationState.links(of: watcher.environment)
         guard engine.activations != savedActivations || links != saved?.links else { return }
-        let state = ActivationState(watcher.environment, rules: engine.activeRules)
+        let state = ActivationState(
+            watcher.environment, rules: engine.activeRules, pending: engine.pendingRules)
         guard state != saved else { return savedActivations = engine.activations }
         do throws(SystemError) {
             try state.write(to: paths.activations)

@@ -51,7 +51,7 @@ public struct RuleEngine: Sendable {
     private var active: Set<Int> = [] {
         didSet { activations += 1 }
     }
-    /// Changes whenever `activeRules` does.
+    /// Changes whenever `activeRules` or `pendingRules` do.
     public private(set) var activations: UInt64 = 0
     /// Rules that time alone may change, and when (µs, boot time).
     private var due: [Int: Int64] = [:]
@@ -66,17 +66,29 @@ public struct RuleEngine: Sendable {
         let index: Int
     }
 
-    /// - Parameter activeRules: the rules that held before the agent was restarted in the same association: they do
-    ///   not enter again.
-    public init(ruleSet: RuleSet, options: Options = Options(), resuming activeRules: some Sequence<String> = []) {
+    /// - Parameters:
+    ///   - activeRules: the rules that held before the agent was restarted in the same association: they do not enter
+    ///     again.
+    ///   - pendingRules: those of them whose enter actions had not been started, since the network was not ready.
+    public init(
+        ruleSet: RuleSet, options: Options = Options(), resuming activeRules: some Sequence<String> = [],
+        pending pendingRules: some Sequence<String> = []
+    ) {
         self.ruleSet = ruleSet
         self.options = options
         states = ruleSet.rules.map { _ in RuleState() }
         let resumed = Set(activeRules)
+        let pending = Set(pendingRules)
         guard !resumed.isEmpty else { return }
         for (index, rule) in ruleSet.rules.enumerated() where rule.isEnabled && resumed.contains(rule.name) {
             active.insert(index)
+            states[index].isEntering = pending.contains(rule.name)
         }
+    }
+
+    /// The rules that hold and whose enter actions wait for the network, in the order of the files.
+    public var pendingRules: [String] {
+        awaiting.sorted().filter { states[$0].isEntering }.map { ruleSet.rules[$0].name }
     }
 
     /// The rules that hold now, in the order of the files.
@@ -427,6 +439,7 @@ public struct RuleEngine: Sendable {
         let isReady = isActive && environment.map { rule.isReady(on: match, $0) } ?? false
         if isActive, state.isEntering, isReady {
             state.isEntering = false
+            activations += 1
             if !isObserving(rule), !rule.enter.isEmpty {
                 run(rule, .enter, state.subject, &decisions)
                 state.lastRun = .enter

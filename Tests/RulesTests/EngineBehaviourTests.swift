@@ -70,6 +70,23 @@ import WiFi
         #expect(bench.at(4_000, .joined("Other")) == ["entered unlisted claimed"])
     }
 
+    @Test func aRestartForgetsNothingThatWaited() {
+        let text = "[network.home]\nssid = [\"Home\"]\n[rule.a]\non = \"home\"\nnotify = \"a\"\n"
+        var before = Bench(text)
+        _ = before.at(0, withoutAddress("Home"))
+        _ = before.at(2_000)
+        #expect(before.engine.pendingRules == ["a"])
+        let activations = before.engine.activations
+        var after = Bench(text)
+        after.engine = RuleEngine(
+            ruleSet: ruleSet(text), resuming: before.engine.activeRules, pending: before.engine.pendingRules)
+        #expect(after.at(3_000, withoutAddress("Home")) == ["entered home claimed"])
+        #expect(after.at(4_000, .joined("Home")) == ["run a enter 0 for home"])
+        #expect(after.engine.pendingRules == [])
+        #expect(before.at(4_000, .joined("Home")) == ["run a enter 0 for home"])
+        #expect(before.engine.activations != activations)
+    }
+
     @Test func relaxingStatesWaitAndTighteningOnesDoNot() {
         var bench = Bench(
             """
