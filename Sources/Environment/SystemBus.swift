@@ -1,0 +1,350 @@
+internal import CSystemd
+internal import Glibc
+internal import Platform
+
+/// A connection to the system bus, on which nothing is ever waited for. It comes back when the bus does.
+///
+/// Without a bus there is nothing to ask and nothing to observe. Everything happens on the loop's thread.
+@safe
+final class SystemBus {
+    /// What a call brought.
+    enum Reply {
+        case values([BusValue])
+        /// Nobody has the name that was called.
+        case absent
+        /// An error of the callee's, no answer in time, or one that is absurdly large.
+        case failed
+    }
+
+    enum Argument {
+        case text(String)
+        case signed(Int32)
+        case unsigned(UInt32)
+    }
+
+    /// A call that waits for its reply, or a match; sd-bus knows it by its address.
+    private final class Handler {
+        enum Kind {
+            case call((Reply) -> Void)
+            case match((_ path: String, _ values: [BusValue]) -> Void)
+        }
+
+        weak var bus: SystemBus?
+        let kind: Kind
+
+        init(_ bus: SystemBus, _ kind: Kind) {
+            self.bus = bus
+            self.kind = kind
+        }
+    }
+
+    /// A bus that went away is tried again after this long, so many times (µs).
+    private static let retryDelay: Int64 = 2_000_000
+    private static let retryLimit = 5
+    /// µs; whoever has not answered by then knows nothing that is worth waiting for.
+    private static let callLimit: UInt64 = 2_000_000
+
+    private let loop: EventLoop
+    private var bus: OpaquePointer?
+    private var descriptor: Int32 = -1
+    private var timer: EventLoop.Timer?
+    private var retries = 0
+    private var handlers: [ObjectIdentifier: Handler] = [:]
+    private var isProcessing = false
+
+    /// Called on each new connection, to add the matches; the first time by `connect`.
+    var onConnect: (() -> Void)?
+    /// Called when the bus is there again after it went away.
+    var onReturn: (() -> Void)?
+    /// Called when the bus went away, after every open call has failed.
+    var onLoss: (() -> Void)?
+
+    init(on loop: EventLoop) {
+        self.loop = loop
+    }
+
+    deinit {
+        disconnect()
+        if let timer { loop.cancel(timer) }
+    }
+
+    private var isConnected: Bool { unsafe bus != nil }
+    /// Whether there is a bus on this machine at all, be it away for a moment.
+    private(set) var exists = false
+
+    func connect() {
+        guard unsafe sd_bus_open_system(&bus) >= 0, let bus = unsafe bus else { return }
+        exists = true
+        descriptor = unsafe sd_bus_get_fd(bus)
+        onConnect?()
+        try? loop.watch(descriptor) { [unowned self] _ in process() }
+        process()
+    }
+
+    private func disconnect() {
+        guard unsafe bus != nil else { return }
+        loop.forget(descriptor)
+        // Matches and calls live as long as the connection; nothing is called back after this.
+        unsafe sd_bus_close(bus)
+        unsafe sd_bus_unref(bus)
+        unsafe bus = nil
+        descriptor = -1
+        let former = handlers.values
+        handlers = [:]
+        for case .call(let reply) in former.map(\.kind) { reply(.failed) }
+    }
+
+    // MARK: Signals and calls
+
+    /// Calls `handle` with the path and the contents of each signal; the daemon passes on only what the rule's `sender`
+    /// sends, who has to own that name.
+    func match(_ rule: String, _ handle: @escaping (_ path: String, _ values: [BusValue]) -> Void) {
+        guard let bus = unsafe bus else { return }
+        let handler = Handler(self, .match(handle))
+        handlers[ObjectIdentifier(handler)] = handler
+        let context = unsafe Unmanaged.passUnretained(handler).toOpaque()
+        unsafe sd_bus_add_match_async(bus, nil, "type='signal',\(rule)", SystemBus.received, nil, context)
+    }
+
+    /// Calls a method, and `reply` once, at a later time. No daemon is started for it.
+    func call(
+        _ name: String, _ path: String, _ interface: String, _ member: String, _ arguments: [Argument] = [],
+        _ reply: @escaping (Reply) -> Void
+    ) {
+        var message: OpaquePointer?
+        guard let bus = unsafe bus,
+            unsafe sd_bus_message_new_method_call(bus, &message, name, path, interface, member) >= 0
+        else { return fail(reply) }
+        defer { unsafe sd_bus_message_unref(message) }
+        unsafe sd_bus_message_set_auto_start(message, 0)
+        for argument in arguments {
+            guard unsafe append(argument, to: message) >= 0 else { return fail(reply) }
+        }
+        let handler = Handler(self, .call(reply))
+        let context = unsafe Unmanaged.passUnretained(handler).toOpaque()
+        guard
+            unsafe sd_bus_call_async(bus, nil, message, SystemBus.received, context, SystemBus.callLimit) >= 0
+        else { return fail(reply) }
+        handlers[ObjectIdentifier(handler)] = handler
+        // Sends it, and learns until when to wait.
+        if !isProcessing { wakeSoon() }
+    }
+
+    /// A property of an object's.
+    func properties(_ name: String, _ path: String, of interface: String, _ reply: @escaping (Reply) -> Void) {
+        call(name, path, "org.freedesktop.DBus.Properties", "GetAll", [.text(interface)], reply)
+    }
+
+    private func fail(_ reply: @escaping (Reply) -> Void) {
+        loop.schedule(at: Timestamp.now().boottime) { reply(.failed) }
+    }
+
+    private func append(_ argument: Argument, to message: OpaquePointer?) -> Int32 {
+        switch argument {
+        case .text(let text):
+            unsafe text.withCString { unsafe sd_bus_message_append_basic(message, CChar(UInt8(ascii: "s")), $0) }
+        case .signed(var number):
+            unsafe sd_bus_message_append_basic(message, CChar(UInt8(ascii: "i")), &number)
+        case .unsigned(var number):
+            unsafe sd_bus_message_append_basic(message, CChar(UInt8(ascii: "u")), &number)
+        }
+    }
+
+    private static let received: sd_bus_message_handler_t = { message, context, _ in
+        guard let message = unsafe message, let context = unsafe context else { return 0 }
+        let handler = unsafe Unmanaged<Handler>.fromOpaque(context).takeUnretainedValue()
+        switch handler.kind {
+        case .call(let reply):
+            handler.bus?.handlers[ObjectIdentifier(handler)] = nil
+            reply(unsafe SystemBus.reply(in: message))
+        case .match(let handle):
+            let path = unsafe sd_bus_message_get_path(message).map { unsafe String(cString: $0) }
+            handle(path ?? "", unsafe BusValue.contents(of: message) ?? [])
+        }
+        return 0
+    }
+
+    private static func reply(in message: OpaquePointer) -> Reply {
+        guard unsafe sd_bus_message_is_method_error(message, nil) == 0 else {
+            let isAbsent = ["ServiceUnknown", "NameHasNoOwner"].contains { name in
+                unsafe sd_bus_message_is_method_error(message, "org.freedesktop.DBus.Error.\(name)") > 0
+            }
+            return isAbsent ? .absent : .failed
+        }
+        return unsafe BusValue.contents(of: message).map { .values($0) } ?? .failed
+    }
+
+    // MARK: The connection
+
+    /// sd-bus(3) wants to be called until it has nothing more to do, and says what it waits for then.
+    private func process() {
+        guard unsafe bus != nil, !isProcessing else { return }
+        isProcessing = true
+        while true {
+            let result = unsafe sd_bus_process(bus, nil)
+            if result == 0 { break }
+            guard result > 0 else {
+                isProcessing = false
+                disconnect()
+                onLoss?()
+                retry()
+                return
+            }
+        }
+        isProcessing = false
+        retries = 0
+        let events = unsafe sd_bus_get_events(bus)
+        try? loop.change(descriptor, to: events & Int32(POLLOUT) != 0 ? [.readable, .writable] : .readable)
+        schedule()
+    }
+
+    private func schedule() {
+        var due: UInt64 = .max
+        guard unsafe sd_bus_get_timeout(bus, &due) >= 0, due != .max else {
+            wake(at: nil)
+            return
+        }
+        // sd-bus counts without the time asleep; the loop's deadline may only be too early.
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        let remaining = Int64(clamping: due) - Int64(now.tv_sec) * 1_000_000 - Int64(now.tv_nsec) / 1_000
+        wake(at: Timestamp.now().boottime + max(remaining, 0) + 1_000)
+    }
+
+    private func wakeSoon() { wake(at: Timestamp.now().boottime) }
+
+    private func wake(at moment: Int64?) {
+        if let timer { loop.cancel(timer) }
+        timer = moment.map { moment in
+            loop.schedule(at: moment) { [unowned self] in
+                timer = nil
+                process()
+            }
+        }
+    }
+
+    /// The bus is restarted on upgrades, and with it, managers.
+    private func retry() {
+        guard retries < SystemBus.retryLimit else { return }
+        retries += 1
+        if let timer { loop.cancel(timer) }
+        timer = loop.schedule(at: Timestamp.now().boottime + SystemBus.retryDelay) { [unowned self] in
+            timer = nil
+            connect()
+            if isConnected { onReturn?() } else { retry() }
+        }
+    }
+}
+
+/// A value of a message, taken out of it.
+enum BusValue: Hashable {
+    case text(String)
+    case number(Int64)
+    case flag(Bool)
+    /// Their beginning: a certificate is not kept, only that there is one.
+    case octets([UInt8])
+    case list([BusValue])
+    case dictionary([String: BusValue])
+    /// A floating-point number, a descriptor, or a dictionary whose keys are no text.
+    case other
+
+    var text: String? { if case .text(let text) = self { text } else { nil } }
+    var number: Int64? { if case .number(let number) = self { number } else { nil } }
+    var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
+    var octets: [UInt8]? { if case .octets(let octets) = self { octets } else { nil } }
+    var list: [BusValue]? { if case .list(let values) = self { values } else { nil } }
+    var dictionary: [String: BusValue]? { if case .dictionary(let members) = self { members } else { nil } }
+
+    subscript(key: String) -> BusValue? { dictionary?[key] }
+
+    static let octetLimit = 256
+    /// Values of one message, and how deep they may nest; sd-bus itself allows 64 levels.
+    private static let countLimit = 8_192
+    private static let depthLimit = 12
+
+    /// All values of a message; nil where there are more than anybody has a use for.
+    fileprivate static func contents(of message: OpaquePointer) -> [BusValue]? {
+        var budget = countLimit
+        return unsafe values(in: message, depth: 0, &budget)
+    }
+
+    /// The values up to the end of the container, or of the message.
+    private static func values(in message: OpaquePointer, depth: Int, _ budget: inout Int) -> [BusValue]? {
+        var values: [BusValue] = []
+        while true {
+            var type: CChar = 0
+            var contents: UnsafePointer<CChar>?
+            let result = unsafe sd_bus_message_peek_type(message, &type, &contents)
+            guard result > 0 else { return result == 0 ? values : nil }
+            budget -= 1
+            let inner = unsafe contents.map { unsafe String(cString: $0) } ?? ""
+            guard budget > 0, depth < depthLimit,
+                let value = unsafe value(in: message, Character(Unicode.Scalar(UInt8(type))), inner, depth, &budget)
+            else { return nil }
+            values.append(value)
+        }
+    }
+
+    private static func value(
+        in message: OpaquePointer, _ type: Character, _ inner: String, _ depth: Int, _ budget: inout Int
+    ) -> BusValue? {
+        switch type {
+        case "s", "o", "g":
+            var text: UnsafePointer<CChar>?
+            guard unsafe read(message, type, &text), let text = unsafe text else { return nil }
+            return .text(unsafe String(cString: text))
+        case "b":
+            var flag: Int32 = 0
+            return unsafe read(message, type, &flag) ? .flag(flag != 0) : nil
+        case "y": return unsafe number(in: message, type, UInt8(0))
+        case "n": return unsafe number(in: message, type, Int16(0))
+        case "q": return unsafe number(in: message, type, UInt16(0))
+        case "i": return unsafe number(in: message, type, Int32(0))
+        case "u": return unsafe number(in: message, type, UInt32(0))
+        case "x": return unsafe number(in: message, type, Int64(0))
+        case "t": return unsafe number(in: message, type, UInt64(0))
+        case "a" where inner == "y":
+            var octets: UnsafeRawPointer?
+            var count = 0
+            guard unsafe sd_bus_message_read_array(message, CChar(UInt8(ascii: "y")), &octets, &count) >= 0 else {
+                return nil
+            }
+            let buffer = unsafe UnsafeRawBufferPointer(start: octets, count: min(count, octetLimit))
+            return .octets(unsafe Array(buffer))
+        case "a" where inner.hasPrefix("{s"):
+            guard let entries = unsafe contents(in: message, "a", inner, depth, &budget) else { return nil }
+            var members: [String: BusValue] = [:]
+            for case .list(let pair) in entries where pair.count == 2 {
+                if let key = pair[0].text { members[key] = pair[1] }
+            }
+            return .dictionary(members)
+        case "a" where inner.hasPrefix("{"), "d", "h":
+            return unsafe sd_bus_message_skip(message, type == "a" ? "a\(inner)" : "\(type)") >= 0 ? .other : nil
+        case "a", "r", "e": return unsafe contents(in: message, type, inner, depth, &budget).map { .list($0) }
+        case "v": return unsafe contents(in: message, "v", inner, depth, &budget)?.first
+        default: return nil
+        }
+    }
+
+    private static func contents(
+        in message: OpaquePointer, _ type: Character, _ inner: String, _ depth: Int, _ budget: inout Int
+    ) -> [BusValue]? {
+        guard let code = type.asciiValue, unsafe sd_bus_message_enter_container(message, CChar(code), inner) >= 0,
+            let values = unsafe values(in: message, depth: depth + 1, &budget),
+            unsafe sd_bus_message_exit_container(message) >= 0
+        else { return nil }
+        return values
+    }
+
+    private static func number<Integer: FixedWidthInteger>(
+        in message: OpaquePointer, _ type: Character, _ zero: Integer
+    ) -> BusValue? {
+        var number = zero
+        return unsafe read(message, type, &number) ? .number(Int64(clamping: number)) : nil
+    }
+
+    private static func read(_ message: OpaquePointer, _ type: Character, _ value: UnsafeMutableRawPointer) -> Bool {
+        guard let code = type.asciiValue else { return false }
+        return unsafe sd_bus_message_read_basic(message, CChar(code), value) > 0
+    }
+}
