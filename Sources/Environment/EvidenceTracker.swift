@@ -53,6 +53,7 @@ struct EvidenceTracker: Sendable {
     }
 
     mutating func removed(_ index: Int32) {
+        isStale = true
         // A generation that was used comes not again, though the index may.
         guard let generation = links[index]?.generation else { return }
         links[index] = Link(generation: generation &+ 1)

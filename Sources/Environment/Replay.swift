@@ -47,7 +47,8 @@ public struct Replay {
         while position < datagrams.count {
             let datagram = datagrams[position]
             let time = moment(of: datagram)
-            if let due = reducer.deadline, due < time.boottime {
+            // At the same moment the answer comes after the question.
+            if let due = reducer.deadline, due <= time.boottime {
                 let moment = time.advanced(by: due - time.boottime)
                 let changes = observe(.deadline, at: moment)
                 if !changes.isEmpty { return Step(time: moment, changes: changes) }

@@ -105,7 +105,8 @@ public struct FeedText: Sendable {
 
     private func evidence(_ evidence: JSONValue) -> String {
         var parts = (evidence["gateways"]?.array ?? []).map { gateway in
-            ["via \(gateway["address"]?.string ?? "?")", gateway["mac"]?.string ?? ""].joined(separator: "  ").trimmedAtEnd
+            ["via \(gateway["address"]?.string ?? "?")", gateway["mac"]?.string ?? ""].joined(separator: "  ")
+                .trimmedAtEnd
         }
         if parts.isEmpty { parts.append("no gateway") }
         if let search = evidence["search"]?.array {
@@ -117,7 +118,8 @@ public struct FeedText: Sendable {
             let name = demands["server_name"]?.bool == true
             parts.append(
                 "802.1X demands "
-                    + (authority && name ? "an authority and a name" : authority ? "an authority" : name ? "a name" : "nothing")
+                    + (authority && name
+                        ? "an authority and a name" : authority ? "an authority" : name ? "a name" : "nothing")
             )
         }
         return parts.joined(separator: "  ")

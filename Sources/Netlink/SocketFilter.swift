@@ -49,13 +49,14 @@ public struct SocketFilter: Sendable {
             let word = octets[start..<(start + 4)].reduce(0) { $0 << 8 | UInt32($1) }
             tests.append((.word, 32 + UInt32(start), word))
         }
-        let known: [(Step, UInt32, UInt32)] = neighbour.hardwareAddress.map { address in
-            let offset = 36 + UInt32(octets.count)
-            return [
-                (.word, offset, UInt32(truncatingIfNeeded: address.rawValue >> 16)),
-                (.half, offset + 4, UInt32(address.rawValue & 0xffff)),
-            ]
-        } ?? []
+        let known: [(Step, UInt32, UInt32)] =
+            neighbour.hardwareAddress.map { address in
+                let offset = 36 + UInt32(octets.count)
+                return [
+                    (.word, offset, UInt32(truncatingIfNeeded: address.rawValue >> 16)),
+                    (.half, offset + 4, UInt32(address.rawValue & 0xffff)),
+                ]
+            } ?? []
         let end = known.isEmpty ? 1 : 2 * known.count + 2
         for (place, test) in tests.enumerated() {
             append(test.step, test.offset)

@@ -126,7 +126,8 @@ struct World {
             observe(.answer(.routes(index: index, AnswerAssembly.routes(route(octets)))))
         case .announcements(let index, let generation):
             let announcements = LinkAnnouncements(
-                searchDomains: octets.isEmpty ? .file : .told(DomainName.list([String(decoding: octets, as: UTF8.self)])),
+                searchDomains: octets.isEmpty
+                    ? .file : .told(DomainName.list([String(decoding: octets, as: UTF8.self)])),
                 profile: AppliedProfile(
                     ssid: SSID(octets: octets),
                     demands: EAPDemands(certificationAuthority: true, serverName: octets.count % 2 == 0)))
