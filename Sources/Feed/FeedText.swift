@@ -114,13 +114,10 @@ public struct FeedText: Sendable {
             parts.append(domains.isEmpty ? "no domain" : "domain \(domains.joined(separator: ", "))")
         }
         if let demands = evidence["authentication"], !demands.isNull {
-            let authority = demands["certification_authority"]?.bool == true
-            let name = demands["server_name"]?.bool == true
-            parts.append(
-                "802.1X demands "
-                    + (authority && name
-                        ? "an authority and a name" : authority ? "an authority" : name ? "a name" : "nothing")
-            )
+            let demanded = [("certification_authority", "an authority"), ("server_name", "a name")].compactMap {
+                demands[$0]?.bool == true ? $1 : nil
+            }
+            parts.append("802.1X demands \(demanded.isEmpty ? "nothing" : demanded.joined(separator: " and "))")
         }
         return parts.joined(separator: "  ")
     }
