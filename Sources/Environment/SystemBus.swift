@@ -38,7 +38,7 @@ final class SystemBus {
         }
     }
 
-    /// A bus that went away is tried again after this long, so many times (µs).
+    /// A bus that went away, or is not there yet, is tried again after this long, so many times (µs).
     private static let retryDelay: Int64 = 2_000_000
     private static let retryLimit = 5
     /// µs; whoever has not answered by then knows nothing that is worth waiting for.
@@ -52,9 +52,9 @@ final class SystemBus {
     private var handlers: [ObjectIdentifier: Handler] = [:]
     private var isProcessing = false
 
-    /// Called on each new connection, to add the matches; the first time by `connect`.
+    /// Called on each new connection, to add the matches; at best by `connect`.
     var onConnect: (() -> Void)?
-    /// Called when the bus is there again after it went away.
+    /// Called when the bus is there after it was not.
     var onReturn: (() -> Void)?
     /// Called when the bus went away, after every open call has failed.
     var onLoss: (() -> Void)?
@@ -73,12 +73,17 @@ final class SystemBus {
     private(set) var exists = false
 
     func connect() {
-        guard unsafe sd_bus_open_system(&bus) >= 0, let bus = unsafe bus else { return }
+        if !open() { retry() }
+    }
+
+    private func open() -> Bool {
+        guard unsafe sd_bus_open_system(&bus) >= 0, let bus = unsafe bus else { return false }
         exists = true
         descriptor = unsafe sd_bus_get_fd(bus)
         onConnect?()
         try? loop.watch(descriptor) { [unowned self] _ in process() }
         process()
+        return true
     }
 
     private func disconnect() {
@@ -230,8 +235,7 @@ final class SystemBus {
         if let timer { loop.cancel(timer) }
         timer = loop.schedule(at: Timestamp.now().boottime + SystemBus.retryDelay) { [unowned self] in
             timer = nil
-            connect()
-            if isConnected { onReturn?() } else { retry() }
+            if !open() { retry() } else if isConnected { onReturn?() }
         }
     }
 }

@@ -163,6 +163,28 @@ extension SystemBusTests {
         try await listen { listener in #expect(await listener.answer(link) == "answer 5 1 file") }
     }
 
+    /// The machine starts: the bus comes later than we, and a manager with it.
+    @Test func aBusThatComesLate() async throws {
+        let directory = "/tmp/vicinity-late-\(getpid())"
+        mkdir(directory, 0o700)
+        defer {
+            unlink("\(directory)/socket")
+            rmdir(directory)
+        }
+        setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=\(directory)/socket", 1)
+        defer { unsetenv("DBUS_SYSTEM_BUS_ADDRESS") }
+        try await listen { listener in
+            #expect(await listener.answer(link) == "answer 5 1 file")
+            let bus = try PrivateBus(socket: "\(directory)/socket")
+            let manager = FakeDaemon.networkManager()
+            defer { manager.stop() }
+            let seen = await listener.observations(until: "lost manager_changed")
+            #expect(seen == ["metered -", "lost manager_changed"] || seen == ["lost manager_changed"])
+            #expect(await listener.answer(link) == "answer 5 1 [four.example,six.example] 6100ff:ca+name")
+            bus.end()
+        }
+    }
+
     @Test func resolvedTellsTheDomainsOfTheLink() async throws {
         let bus = try PrivateBus()
         let resolver = FakeDaemon.resolver([("Corp.example", false), (".", true), ("168.192.in-addr.arpa", true)])

@@ -10,9 +10,10 @@ final class PrivateBus {
     private var connection: OpaquePointer?
     private let directory = NSTemporaryDirectory() + "bus-\(UInt32.random(in: 0 ... .max))"
 
-    init() throws {
+    /// - Parameter socket: a path of its own where nothing is said.
+    init(socket: String? = nil) throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        let address = "unix:path=\(directory)/socket"
+        let address = "unix:path=\(socket ?? "\(directory)/socket")"
         try """
         <busconfig><type>system</type><listen>\(address)</listen><auth>EXTERNAL</auth>
         <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/>
