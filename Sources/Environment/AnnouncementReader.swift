@@ -133,6 +133,7 @@ final class AnnouncementReader {
         bus.call(manager, path, manager, "GetDeviceByIpIface", [.text(name)]) { [weak self] reply in
             guard let self else { return }
             guard case .values(let values) = reply, let device = values.first?.text else { return finish(index) }
+            devices = devices.filter { $0.value != index }
             devices[device] = index
             bus.properties(manager, device, of: NetworkManager.device) { [weak self] reply in
                 guard let self else { return }

@@ -18,7 +18,7 @@ public struct SocketFilter: Sendable {
         }
     }
 
-    /// So many neighbours fit: 16 steps each, and the kernel takes 4,096 (`BPF_MAXINSNS`).
+    /// So many neighbours fit: 15 steps each, and the kernel takes 4,096 (`BPF_MAXINSNS`).
     public static let neighbourLimit = 64
 
     /// Lets `RTM_NEWNEIGH` and `RTM_DELNEIGH` of these neighbours pass and nothing else; of one whose hardware address is
@@ -40,33 +40,28 @@ public struct SocketFilter: Sendable {
         return filter
     }
 
+    /// What is not this neighbour, or no news of it, goes on to the next.
     private mutating func append(_ neighbour: Neighbour) {
         let octets = neighbour.address.octets
-        var tests: [(step: Step, offset: UInt32, value: UInt32)] = []
         // Loads are big-endian, ndm_ifindex is in host order.
-        tests.append((.word, 20, UInt32(bitPattern: neighbour.interfaceIndex).bigEndian))
+        var tests: [(offset: UInt32, value: UInt32)] = [(20, UInt32(bitPattern: neighbour.interfaceIndex).bigEndian)]
         for start in stride(from: 0, to: octets.count, by: 4) {
             let word = octets[start..<(start + 4)].reduce(0) { $0 << 8 | UInt32($1) }
-            tests.append((.word, 32 + UInt32(start), word))
+            tests.append((32 + UInt32(start), word))
         }
-        let known: [(Step, UInt32, UInt32)] =
-            neighbour.hardwareAddress.map { address in
-                let offset = 36 + UInt32(octets.count)
-                return [
-                    (.word, offset, UInt32(truncatingIfNeeded: address.rawValue >> 16)),
-                    (.half, offset + 4, UInt32(address.rawValue & 0xffff)),
-                ]
-            } ?? []
-        let end = known.isEmpty ? 1 : 2 * known.count + 2
+        let known = neighbour.hardwareAddress
         for (place, test) in tests.enumerated() {
-            append(test.step, test.offset)
-            append(.equal, test.value, otherwise: 2 * (tests.count - place - 1) + end)
+            append(.word, test.offset)
+            let rest = 2 * (tests.count - place - 1) + (known == nil ? 1 : 5)
+            append(.equal, test.value, otherwise: rest)
         }
-        for (place, test) in known.enumerated() {
-            append(test.0, test.1)
-            append(.equal, test.2, otherwise: 2 * (known.count - place - 1) + 1)
+        if let known {
+            let offset = 36 + UInt32(octets.count)
+            append(.word, offset)
+            append(.equal, UInt32(truncatingIfNeeded: known.rawValue >> 16), otherwise: 2)
+            append(.half, offset + 4)
+            append(.equal, UInt32(known.rawValue & 0xffff), then: 1)
         }
-        if !known.isEmpty { append(.result, 0) }
         append(.result, .max)
     }
 
@@ -78,9 +73,11 @@ public struct SocketFilter: Sendable {
         case result = 0x06  // BPF_RET: so many octets of it
     }
 
-    /// - Parameter otherwise: steps to leave out where `equal` does not hold.
-    private mutating func append(_ step: Step, _ value: UInt32, otherwise: Int = 0) {
-        program.append(sock_filter(code: step.rawValue, jt: 0, jf: UInt8(otherwise), k: value))
+    /// - Parameters:
+    ///   - then: steps to leave out where `equal` holds.
+    ///   - otherwise: steps to leave out where it does not.
+    private mutating func append(_ step: Step, _ value: UInt32, then: UInt8 = 0, otherwise: Int = 0) {
+        program.append(sock_filter(code: step.rawValue, jt: then, jf: UInt8(otherwise), k: value))
     }
 
     fileprivate func attach(to descriptor: Int32) throws(SystemError) {

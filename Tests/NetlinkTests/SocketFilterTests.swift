@@ -78,6 +78,9 @@ import Testing
         #expect(passes("02:11:22:33:44:56"))
         #expect(passes("03:11:22:33:44:55"))
         #expect(passes("02:11:22:33:44:55", 6))
+        // Somebody else does not know it yet.
+        let two = SocketFilter.neighbours([try neighbour(text, on: 5, known), try neighbour(text, on: 5)])
+        #expect(run(two, on: Signal.neighbour(text, known, on: 5).bytes) > 0)
         // Not resolved: no address, and nothing after where it would be.
         #expect(run(filter, on: Signal.neighbour(text, nil, on: 5).bytes) == 0)
     }
