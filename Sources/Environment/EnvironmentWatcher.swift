@@ -135,6 +135,7 @@ extension Recording.Fact {
     /// Nil for what a recorder has no need of: what only raises questions, and what the kernel's messages say.
     fileprivate init?(_ observation: Observation) {
         switch observation {
+        case .lost(let cause): self = .lost(cause)
         case .dns(let configuration): self = .dns(configuration)
         case .suspending: self = .suspending
         case .resumed: self = .resumed

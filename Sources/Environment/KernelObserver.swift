@@ -154,7 +154,12 @@ final class KernelObserver: @unchecked Sendable {
                         noteFamily(message, time)
                         continue
                     }
-                    record(.message(bus: bus.number, message), at: time)
+                    if case .lost(let cause) = observation {
+                        // What cannot be read to its end is not kept.
+                        record(.lost(cause), at: time)
+                    } else {
+                        record(.message(bus: bus.number, message), at: time)
+                    }
                     note(observation, time)
                     observe(observation, time)
                 }
@@ -201,6 +206,7 @@ final class KernelObserver: @unchecked Sendable {
             queries.use(nil)
         default: return
         }
+        record(.lost(.familyChanged), at: time)
         observe(.lost(.familyChanged), time)
     }
 }

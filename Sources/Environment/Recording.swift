@@ -13,6 +13,8 @@ public enum Recording {
         /// A question that the kernel did not answer.
         case failure(Query)
         case device(index: Int32, DeviceFacts)
+        /// What makes everything be read again, where no message says so.
+        case lost(ResyncCause)
         case dns(DNSConfiguration)
         case suspending
         case resumed
@@ -59,6 +61,7 @@ public enum Recording {
             let domains = configuration.searchDomains.filter { !$0.contains { $0 == "," || $0 == " " } }
             let text = "\(mark) dns \(list(servers)) \(list(domains))"
             return record(note: text, at: time)
+        case .lost(let cause): return record(note: "\(mark) lost \(cause.rawValue)", at: time)
         case .suspending: return record(note: "\(mark) suspending", at: time)
         case .resumed: return record(note: "\(mark) resumed", at: time)
         case .metered(let isMetered):
@@ -134,6 +137,9 @@ public enum Recording {
             guard words.count == 4 else { return nil }
             let servers = list(words[2]).compactMap { IPAddress($0) }
             return .observation(.dns(DNSConfiguration(servers: servers, searchDomains: list(words[3]))))
+        case "lost":
+            guard words.count == 3 else { return nil }
+            return ResyncCause(rawValue: words[2]).map { .observation(.lost($0)) }
         case "suspending": return .observation(.suspending)
         case "resumed": return .observation(.resumed)
         case "metered":

@@ -163,6 +163,12 @@ import WiFi
         world.tell(.dns(dns), .dns(dns))
         world.tell(.dns(.init()), .dns(.init()))
         for isMetered in [true, false, nil] { world.tell(.metered(isMetered), .metered(isMetered)) }
+        // What comes while everything is read counts for more than what is read.
+        world.isSlow = true
+        world.tell(.lost(.managerChanged), .lost(.managerChanged))
+        world.setLink(2)
+        world.answer()
+        world.isSlow = false
         world.join(office)
         world.tell(.deactivated(index: 3), .deactivated(index: 3))
         world.tell(.suspending, .suspending)
@@ -337,7 +343,7 @@ import WiFi
     }
 
     @Test(arguments: [
-        "dns", "dns -", "dns x y z", "metered", "deactivated", "deactivated x", "announcements", "announcements 3 1",
+        "lost", "lost nonsense", "dns", "dns -", "dns x y z", "metered", "deactivated", "deactivated x", "announcements", "announcements 3 1",
         "announcements 3 1 told", "announcements 3 1 told a b", "announcements 3 1 told a zz 1 1",
         "announcements x 1 told a", "announcements 3 x file -", "answer 1 0 routes x", "failure announcements 3",
         "answer -1 0 path", "answer 99999999999 0 path", "answer 1 0", "answer 1 0 nonsense", "answer x 0 path",
