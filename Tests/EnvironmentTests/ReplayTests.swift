@@ -343,7 +343,8 @@ import WiFi
     }
 
     @Test(arguments: [
-        "lost", "lost nonsense", "dns", "dns -", "dns x y z", "metered", "deactivated", "deactivated x", "announcements", "announcements 3 1",
+        "lost", "lost nonsense", "dns", "dns -", "dns x y z", "metered", "deactivated", "deactivated x",
+        "announcements", "announcements 3 1",
         "announcements 3 1 told", "announcements 3 1 told a b", "announcements 3 1 told a zz 1 1",
         "announcements x 1 told a", "announcements 3 x file -", "answer 1 0 routes x", "failure announcements 3",
         "answer -1 0 path", "answer 99999999999 0 path", "answer 1 0", "answer 1 0 nonsense", "answer x 0 path",
