@@ -105,6 +105,11 @@ final class AnnouncementReader {
             return
         }
         rounds[link.index] = Round(query: query, link: link)
+        guard bus.isConnected else {
+            if bus.exists { rounds[link.index]?.domains = .unknown }
+            loop.schedule(at: Timestamp.now().boottime) { [weak self] in self?.finish(link.index) }
+            return
+        }
         askResolver(link.index)
     }
 
@@ -247,6 +252,9 @@ enum NetworkManager {
     }
 
     /// The domain that a network says it is, and those it says to search.
+    ///
+    /// A VPN has a device of its own, except for IPsec without an interface, whose domains NetworkManager adds to those
+    /// of the link below; nothing tells them apart.
     static func domains(_ configuration: BusValue) -> [String] {
         ["Searches", "Domains"].flatMap { configuration[$0]?.list ?? [] }.compactMap(\.text)
     }

@@ -68,7 +68,7 @@ final class SystemBus {
         if let timer { loop.cancel(timer) }
     }
 
-    private var isConnected: Bool { unsafe bus != nil }
+    var isConnected: Bool { unsafe bus != nil }
     /// Whether there is a bus on this machine at all, be it away for a moment.
     private(set) var exists = false
 
