@@ -99,7 +99,7 @@ let package = Package(
         .testTarget(name: "WiFiTests", dependencies: ["Netlink", "WiFi"], swiftSettings: strict),
         .testTarget(
             name: "EnvironmentTests",
-            dependencies: ["CSystemd", "Environment", "Netlink", "Platform", "TestSupport", "WiFi"],
+            dependencies: ["CSystemd", "Environment", "Netlink", "Platform", "SystemBus", "TestSupport", "WiFi"],
             swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["Environment", "Netlink", "Platform", "Rules", "WiFi"],

@@ -146,6 +146,8 @@ public struct FeedEncoder {
             Snapshot.write(route, to: &writer)
         case .dnsChanged(let configuration): writer.object("dns") { Snapshot.write(configuration, to: &$0) }
         case .connectivityChanged(let connectivity): writer.field("connectivity", connectivity.rawValue)
+        case .evidenceChanged(let evidence): writer.object("evidence") { Snapshot.write(evidence, to: &$0) }
+        case .meteredChanged(let isMetered): writer.field("metered", isMetered)
         case .resynced(let cause): writer.object("cause") { $0.field("resync", cause.rawValue) }
         }
     }

@@ -130,6 +130,7 @@ extension EnvironmentChange.Kind {
         case .routeChanged: "route.changed"
         case .dnsChanged: "dns.changed"
         case .connectivityChanged: "connectivity.changed"
+        case .evidenceChanged, .meteredChanged: "evidence.changed"
         case .resynced: "agent.resynced"
         case .suspended: "agent.suspended"
         case .resumed: "agent.resumed"

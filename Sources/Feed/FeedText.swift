@@ -63,6 +63,10 @@ public struct FeedText: Sendable {
         }
         if type == "route.changed" { parts.append(route(value["route"])) }
         if let dns = value["dns"] { parts.append(resolver(dns)) }
+        if let evidence = value["evidence"] { parts.append(self.evidence(evidence)) }
+        if let metered = value["metered"] {
+            parts.append(metered.bool.map { $0 ? "metered" : "not metered" } ?? "nobody tells whether it is metered")
+        }
         if let connectivity = value["connectivity"]?.string { parts.append(connectivity) }
         if let gap = value["gap"] { parts.append("\(gap["lost"]?.integer.map { "\($0)" } ?? "some") lines lost") }
         if let version = value["agent"]?["version"]?.string { parts.append(version) }
@@ -97,6 +101,25 @@ public struct FeedText: Sendable {
         let servers = (dns["servers"]?.array ?? []).compactMap(\.string)
         let search = (dns["search"]?.array ?? []).compactMap(\.string).map { $0.utf8.displayText }
         return (servers + search.map { "search \($0)" }).joined(separator: "  ")
+    }
+
+    private func evidence(_ evidence: JSONValue) -> String {
+        var parts = (evidence["gateways"]?.array ?? []).map { gateway in
+            ["via \(gateway["address"]?.string ?? "?")", gateway["mac"]?.string ?? ""].joined(separator: "  ")
+                .trimmedAtEnd
+        }
+        if parts.isEmpty { parts.append("no gateway") }
+        if let search = evidence["search"]?.array {
+            let domains = search.compactMap(\.string).map { $0.utf8.displayText }
+            parts.append(domains.isEmpty ? "no domain" : "domain \(domains.joined(separator: ", "))")
+        }
+        if let demands = evidence["authentication"], !demands.isNull {
+            let demanded = [("certification_authority", "an authority"), ("server_name", "a name")].compactMap {
+                demands[$0]?.bool == true ? $1 : nil
+            }
+            parts.append("802.1X demands \(demanded.isEmpty ? "nothing" : demanded.joined(separator: " and "))")
+        }
+        return parts.joined(separator: "  ")
     }
 
     private func heading(_ value: JSONValue, _ time: String) -> String {

@@ -60,8 +60,21 @@ enum Samples {
             .routeChanged(PrimaryRoute(interfaceIndex: 4, gateway: nil)), .dnsChanged(dns), .dnsChanged(.init()),
             .connectivityChanged(.none), .connectivityChanged(.local), .connectivityChanged(.portal),
             .connectivityChanged(.internet), .resynced(.overrun), .resynced(.malformedMessage),
-            .resynced(.familyChanged), .resynced(.resume),
+            .resynced(.familyChanged), .resynced(.resume), .evidenceChanged(LinkEvidence()),
+            .evidenceChanged(crowdedEvidence),
         ]
+    }
+
+    /// More than a line has room for, and as long as it can be.
+    static var crowdedEvidence: LinkEvidence {
+        var evidence = LinkEvidence()
+        evidence.gateways = (0..<200).map {
+            Gateway(
+                address: must(IPAddress(octets: [UInt8](repeating: 0xf0, count: 15) + [$0])), hardwareAddress: bssid)
+        }
+        evidence.searchDomains = (0..<300).map { String(repeating: "\u{1}", count: $0) }
+        evidence.authentication = EAPDemands(certificationAuthority: true, serverName: false)
+        return evidence
     }
 
     static var bodies: [FeedEvent.Body] {
@@ -81,6 +94,7 @@ enum Samples {
 
     static var events: [FeedEvent] {
         changes.map { FeedEvent(EnvironmentChange(time: time, interface: interface, kind: $0)) }
+            + [true, false, nil].map { FeedEvent(EnvironmentChange(time: time, kind: .meteredChanged($0))) }
             + bodies.map { FeedEvent($0, at: time) }
     }
 
@@ -96,6 +110,7 @@ enum Samples {
                         address: must(IPAddress(octets: [UInt8](repeating: 0xfe, count: 15) + [$0])), prefixLength: 64)
                 })
             if index % 3 == 0 {
+                interface.evidence = crowdedEvidence
                 interface.wifi = .joined(
                     WiFiNetwork(
                         ssid: SSID(octets: [UInt8](repeating: 0x80, count: 32)), bssid: bssid,

@@ -45,11 +45,14 @@ import WiFi
             text += "[rule.r\(number)]\n\(Bool.random(using: &generator) ? "on" : "off") = \(condition(0))\n"
             text += "settle = \"\(["0s", "1s", "3s"].randomElement(using: &generator)!)\"\n"
             text += "priority = \(Int.random(in: 0...1, using: &generator))\n"
-            text += [
-                "notify = \"x\"", "pam = \"skip\"", "pam = \"require\"", "vpn = { wg-quick = \"a\", state = \"up\" }",
-                "vpn = { wg-quick = \"a\", state = \"down\" }", "proxy = { mode = \"none\" }\nleave = [{ notify = \"y\" }]",
-                "ready = \"link\"\nproxy = { mode = \"auto\" }",
-            ].randomElement(using: &generator)! + "\n"
+            text +=
+                [
+                    "notify = \"x\"", "pam = \"skip\"", "pam = \"require\"",
+                    "vpn = { wg-quick = \"a\", state = \"up\" }",
+                    "vpn = { wg-quick = \"a\", state = \"down\" }",
+                    "proxy = { mode = \"none\" }\nleave = [{ notify = \"y\" }]",
+                    "ready = \"link\"\nproxy = { mode = \"auto\" }",
+                ].randomElement(using: &generator)! + "\n"
             if Bool.random(using: &generator) { text += "accept-weak-evidence = \"a test\"\n" }
         }
         let result = RuleSet.load([RuleFile(path: "p.toml", contents: Array(text.utf8))])
@@ -59,13 +62,17 @@ import WiFi
 
     private func place(_ generator: inout SeededGenerator) -> NetworkEnvironment {
         let states: [WiFiState?] = [
-            nil, .idle, .unknown, .unknown, .associating(network("Corp")), .joined("Corp"), .joined("Corp", .wpa2Enterprise),
-            .joined("Corp", .wpa2Enterprise, bssid: 2), .joined("Lab"), .joined("Lab", bssid: 2), .joined("Hotel 1", .open),
+            nil, .idle, .unknown, .unknown, .associating(network("Corp")), .joined("Corp"),
+            .joined("Corp", .wpa2Enterprise),
+            .joined("Corp", .wpa2Enterprise, bssid: 2), .joined("Lab"), .joined("Lab", bssid: 2),
+            .joined("Hotel 1", .open),
             .joined("Slow"), .joined("x", .open), .joined("Lab", .open),
         ]
         var environment = environment(nil)
         environment.set(states.randomElement(using: &generator)!, on: 3)
-        if Int.random(in: 0..<8, using: &generator) == 0 { environment.set(states.randomElement(using: &generator)!, on: 4) }
+        if Int.random(in: 0..<8, using: &generator) == 0 {
+            environment.set(states.randomElement(using: &generator)!, on: 4)
+        }
         if Int.random(in: 0..<6, using: &generator) == 0 {
             environment.interfaces[10] = .up(10, .ethernet)
             if Bool.random(using: &generator) {
