@@ -49,7 +49,8 @@ package final class Agent {
         try watcher.start()
         server = try FeedServer(
             at: paths.socket, on: loop, permission: Agent.permission,
-            encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) })
+            encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) },
+            explain: { [unowned self] in explain($0) })
         publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
         let resumable = saved?.rules(resumableIn: watcher.environment) ?? []
         engine = RuleEngine(ruleSet: ruleSet, resuming: resumable)
@@ -241,6 +242,13 @@ package final class Agent {
                 ("foreign", counters.foreign), ("overruns", counters.overruns),
             ])
             fields.problems(ruleProblems + problems.values.sorted())
+        }
+    }
+
+    private func explain(_ name: String) -> [FeedLine] {
+        let now = Timestamp.now()
+        return Explanations.of(name, by: engine, hasBrokenFiles: !ruleProblems.isEmpty, at: now).map {
+            encoder.explanationLine(of: $0, at: now)
         }
     }
 

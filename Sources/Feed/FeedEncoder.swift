@@ -61,6 +61,13 @@ public struct FeedEncoder {
         }
     }
 
+    /// A line for one reader: why a rule or a network is as it is.
+    public func explanationLine(of explanation: Explanation, at time: Timestamp = .now()) -> FeedLine {
+        lineForOne("explanation", at: time) { writer in
+            writer.object("explanation") { explanation.write(to: &$0) }
+        }
+    }
+
     private func lineForOne(
         _ type: StaticString, at time: Timestamp = .now(), _ body: (inout JSONWriter) -> Void
     ) -> FeedLine {
