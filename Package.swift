@@ -100,7 +100,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "AgentTests",
-            dependencies: ["Agent", "CommandLine", "Environment", "Feed", "JSON", "Platform", "WiFi"],
+            dependencies: [
+                "Agent", "CommandLine", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "WiFi",
+            ],
             swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17

@@ -56,7 +56,7 @@ package final class Agent {
         engine = RuleEngine(ruleSet: ruleSet, resuming: resumable)
         perform(engine.update(watcher.environment, at: .now()))
         watcher.onChange = { [unowned self] in
-            for change in $0 { publish(FeedEvent(change)) }
+            for change in $0 { publish(FeedEvent(change, in: watcher.environment)) }
         }
         watcher.afterChange = { [unowned self] in perform(engine.update(watcher.environment, at: .now())) }
         ServiceManager.ready(status)
@@ -105,20 +105,9 @@ package final class Agent {
         remember()
         for decision in decisions {
             switch decision {
-            case .networkEntered(let match):
-                publish(FeedEvent(.networkEntered(.init(match, previous: nil)), at: now))
-                record(.entered, match, at: now)
-            case .networkLeft(let match, let stay):
-                publish(FeedEvent(.networkLeft(.init(match, previous: nil), minutes: Int(stay.minutes)), at: now))
-                record(.left(minutes: stay.minutes), match, at: now)
-            case .assuranceChanged(let match, let previous):
-                publish(FeedEvent(.networkAssuranceChanged(.init(match, previous: previous)), at: now))
-            case .ruleActivated(let rule, let because):
-                publish(FeedEvent(.ruleActivated(.init(rule, because)), at: now))
-            case .ruleDeactivated(let rule, let because):
-                publish(FeedEvent(.ruleDeactivated(.init(rule, because)), at: now))
-            case .ruleSkipped(let rule, let because):
-                publish(FeedEvent(.ruleSkipped(.init(rule, because)), at: now))
+            case .networkEntered, .networkLeft, .assuranceChanged, .ruleActivated, .ruleDeactivated, .ruleSkipped:
+                FeedEvent(decision, at: now).map(publish)
+                record(decision, at: now)
             case .cancel(let rule, let edge):
                 for identifier in running[RuleEdge(rule: rule, edge: edge)] ?? [] { runner.cancel(identifier) }
             case .run(let request): run(request)
@@ -152,6 +141,14 @@ package final class Agent {
             problems["state"] = nil
         } catch {
             report("state", "\(error): after a restart, rules that hold would be entered again")
+        }
+    }
+
+    private func record(_ decision: Decision, at time: Timestamp) {
+        switch decision {
+        case .networkEntered(let match): record(.entered, match, at: time)
+        case .networkLeft(let match, let stay): record(.left(minutes: stay.minutes), match, at: time)
+        default: break
         }
     }
 

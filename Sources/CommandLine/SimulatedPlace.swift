@@ -195,7 +195,8 @@ struct SimulatedPlace {
         for index in assumed.interfaces.keys {
             assumed.interfaces[index]?.addresses = [InterfaceAddress(address: documentation, prefixLength: 32)]
         }
-        guard ruleSet.judge(assumed) == ruleSet.judge(environment) else {
+        let (with, without) = (ruleSet.judge(assumed), ruleSet.judge(environment))
+        guard with.matches == without.matches, with.doubts == without.doubts else {
             return "the address decides which network this is, so none is assumed: give it with --address"
         }
         environment = assumed

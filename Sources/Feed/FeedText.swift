@@ -192,7 +192,10 @@ extension Timestamp {
     /// The civil time of a moment as the feed writes it; nil for anything else.
     static func wall(iso8601 text: String) -> Int64? {
         let numbers = text.split { !$0.isNumber }.compactMap { Int64($0) }
-        guard numbers.count == 7, text.utf8.count == 27, (1...12).contains(numbers[1]) else { return nil }
+        guard numbers.count == 7, text.utf8.count == 27, (0...9_999).contains(numbers[0]),
+            (1...12).contains(numbers[1]),
+            numbers[2...].allSatisfy({ $0 <= 999_999 })
+        else { return nil }
         // Hinnant's days_from_civil: the reverse of `CivilTime.init(utc:)`.
         let year = numbers[1] <= 2 ? numbers[0] - 1 : numbers[0]
         let era = (year >= 0 ? year : year - 399) / 400
