@@ -512,6 +512,35 @@ private struct Dice: RandomNumberGenerator {
         #expect(summary.counters.lines == sequence)
     }
 
+    /// Octets changed, lines lost, doubled and out of order.
+    @Test(arguments: 0..<300 as Range<UInt64>)
+    func aMutilatedRecordingHarmsNothing(seed: UInt64) throws {
+        var dice = Dice(state: seed)
+        let network = #","network":{"name":"office","assurance":"keyed","previous":null,"minutes":0}"#
+        var recording = snapshot()
+        for round in 0..<6 as Range<Int64> {
+            let sequence = Int(round) * 4
+            let start = round * 7_000
+            recording += line(start + 1_000, "wifi.joined", wifi(), sequence: sequence + 1)
+            recording += line(start + 1_001, "network.entered", network, sequence: sequence + 2)
+            recording += line(start + 5_000, "wifi.left", wifi() + #","cause":{}"#, sequence: sequence + 3)
+            recording += line(start + 6_000, "network.left", network, sequence: sequence + 4)
+        }
+        var octets = Array(recording.utf8)
+        for _ in 0..<Int.random(in: 1..<40, using: &dice) {
+            let place = Int.random(in: 0..<octets.count, using: &dice)
+            switch Int.random(in: 0..<4, using: &dice) {
+            case 0: octets[place] = UInt8.random(in: 0...255, using: &dice)
+            case 1: octets[place] = UInt8(ascii: "9")
+            case 2: octets.removeSubrange(place..<min(place + Int.random(in: 1..<200, using: &dice), octets.count))
+            default:
+                let end = min(place + Int.random(in: 1..<400, using: &dice), octets.count)
+                octets.insert(contentsOf: octets[place..<end], at: Int.random(in: 0..<octets.count, using: &dice))
+            }
+        }
+        _ = DecisionReplay.run(octets, by: try rules(everything)) { _ in }
+    }
+
     @Test func missingLinesAreSaid() throws {
         let (_, summary) = try decisions(
             snapshot() + line(1, "agent.reloaded", "", sequence: 1) + line(2, "agent.reloaded", "", sequence: 5)
