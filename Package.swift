@@ -101,7 +101,8 @@ let package = Package(
         .testTarget(
             name: "AgentTests",
             dependencies: [
-                "Agent", "CommandLine", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "WiFi",
+                "Agent", "CommandLine", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "TestSupport",
+                "WiFi",
             ],
             swiftSettings: strict),
     ],

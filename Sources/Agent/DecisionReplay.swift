@@ -16,6 +16,8 @@ package struct DecisionReplay {
     private let isSettled: Bool
     /// Whether that made a difference.
     private var wasAssumed = false
+    /// Whether the recording is an agent's.
+    private var isOfAgent = false
     private var engine: RuleEngine?
     private var environment = NetworkEnvironment()
     private var last = Timestamp(wall: 0, boottime: 0)
@@ -75,6 +77,7 @@ package struct DecisionReplay {
         while let step = feed.next() {
             switch step.event {
             case .began(let holding):
+                isOfAgent = isOfAgent || holding != nil
                 let resumable = engine?.activeRules ?? []
                 beginning = Beginning(holding: holding, resumable: resumable, place: place(environment))
                 engine = nil
@@ -96,12 +99,16 @@ package struct DecisionReplay {
             }
             last = step.time
         }
-        var report = ReplaySummary()
-        report.counters = feed.counters
-        report.decisions = replayed.count
-        report.recorded = recorded.count
-        report.differences = (early + differences()).sorted { $0.time.boottime < $1.time.boottime }
-        return report
+        var summary = ReplaySummary()
+        summary.counters = feed.counters
+        summary.decisions = replayed.count
+        summary.recorded = recorded.count
+        guard isOfAgent || !recorded.isEmpty else {
+            summary.isComparable = false
+            return summary
+        }
+        summary.differences = (early + differences()).sorted { $0.time.boottime < $1.time.boottime }
+        return summary
     }
 
     /// What has to be known before the time comes.

@@ -63,7 +63,9 @@ enum ReplayCommand: Subcommand {
     private static func text(_ summary: ReplaySummary) -> [String] {
         let counters = summary.counters
         var lines: [String] = []
-        if summary.differences.isEmpty {
+        if !summary.isComparable {
+            lines.append("\(counted(summary.decisions, "decision")); the recording is of no agent and has none")
+        } else if summary.differences.isEmpty {
             lines.append("\(counted(summary.decisions, "decision")), all as recorded")
         } else {
             let subjects = counted(summary.differences.count, "rules and networks", one: "rule or network")

@@ -61,10 +61,13 @@ public struct FeedReplay {
     private var hasBegun = false
     private var instance: ArraySlice<UInt8>?
     private var last = Timestamp(wall: 0, boottime: 0)
+    private var end = Int64.max
     private var waiting: [Step] = []
 
-    /// Ten years: no machine has been up longer, and no sum of times comes near the limits of a number.
-    private static let maximumTime: Int64 = 315_360_000_000_000
+    /// What is replayed from a capture has civil time for boot time; no sum of times comes near the limits of a number.
+    private static let maximumTime: Int64 = 100_000_000_000_000_000
+    /// Ten years: no machine is up longer, and nobody has to wait for rules that change with the hours of millennia.
+    private static let maximumSpan: Int64 = 315_360_000_000_000
     private static let maximumLength = 2 * FeedLine.maximumLength
     /// The longest that the loss of a link is held back, µs.
     private static let holdingTime: Int64 = 11_000_000
@@ -338,7 +341,9 @@ public struct FeedReplay {
             && (0...FeedReplay.holdingTime).contains(next.time.boottime - entry.time.boottime)
     }
 
-    private mutating func tell(_ event: Event, at time: Timestamp) {
+    private mutating func tell(_ event: Event, at moment: Timestamp) {
+        if case .began = event { end = moment.boottime + FeedReplay.maximumSpan }
+        let time = moment.boottime > end ? moment.advanced(by: end - moment.boottime) : moment
         if time.boottime >= last.boottime {
             last = time
         } else {
@@ -351,11 +356,11 @@ public struct FeedReplay {
     private mutating func apply(_ value: JSONValue) {
         let known = environment.interfaces.count
         environment.apply(value)
-        if environment.interfaces.count > known, value["type"]?.string != "environment.snapshot",
-            environment.interfaces.values.contains(where: { $0.kind == .unknown })
-        {
-            counters.unknownInterfaces += 1
-        }
+        guard environment.interfaces.count > known,
+            let index = value["ifindex"]?.integer.flatMap({ Int32(exactly: $0) }),
+            environment.interfaces[index]?.kind == .unknown
+        else { return }
+        counters.unknownInterfaces += 1
     }
 }
 

@@ -27,6 +27,8 @@ public struct ReplaySummary: Sendable {
     public var decisions = 0
     /// Those in the recording.
     public var recorded = 0
+    /// Whether the recording is an agent's; what was read from the kernel directly has no decisions.
+    public var isComparable = true
     /// In the order of time.
     public var differences: [Difference] = []
 
@@ -50,6 +52,7 @@ extension FeedEncoder {
                 writer.field("unknown_interfaces", counters.unknownInterfaces)
                 writer.field("decisions", summary.decisions)
                 writer.field("recorded", summary.recorded)
+                writer.field("comparable", summary.isComparable)
                 writer.field("differing", summary.differences.count)
                 writer.array("differences") { writer in
                     for difference in summary.differences.prefix(ReplaySummary.told) {

@@ -6,6 +6,7 @@ import JSON
 import Netlink
 import Platform
 import Rules
+import TestSupport
 import Testing
 import WiFi
 
@@ -189,6 +190,55 @@ private struct Dice: RandomNumberGenerator {
         #expect(summary.counters.unreadable == 0 && summary.counters.gaps == 0 && summary.counters.early == 0)
         let decided = told.filter { RecordedDecision($0) != nil }.map(\.brief)
         #expect(decided.sorted() == recorder.decisions[first...].sorted())
+    }
+
+    /// The same with what a kernel said, through the reducer.
+    @Test(arguments: Fixtures.captures)
+    func aCaptureDecidesTheSameThroughItsFeed(name: String) throws {
+        let ruleSet = try rules(
+            """
+            [network.personal]
+            ssid = ["Seven Oaks", "roam-net", "Library"]
+            security = ["personal"]
+            [network.others]
+            ssid = ["Corp-Staff", "Cafe Amp", "hidden one", "Seven Oaks"]
+            security = ["open", "owe", "wep", "unknown", "enterprise"]
+            [rule.personal]
+            on = "personal"
+            settle = "0s"
+            enter = [ { command = ["/bin/a"] } ]
+            [rule.protect]
+            off = "personal"
+            settle = "1s"
+            firewall = { zone = "public" }
+            accept-weak-evidence = "a test"
+            [rule.nowhere]
+            on = "offline"
+            settle = "20s"
+            """)
+        var capture = try Replay(Fixtures.read(name))
+        var recorder = Recorder(ruleSet)
+        recorder.now = try #require(capture.start).boottime
+        recorder.environment = capture.environment
+        recorder.start()
+        recorder.wait(60_000_000)
+        recorder.snapshot()
+        var delay: Int64 = 60_000_000
+        while let step = capture.next() {
+            delay = max(delay, recorder.now - step.time.boottime)
+            recorder.wait(max(step.time.boottime + delay - recorder.now, 0))
+            recorder.environment = capture.environment
+            for change in step.changes {
+                let interface = change.interface.flatMap { capture.environment.interfaces[$0.index] }
+                recorder.tell(
+                    change.kind, on: interface ?? change.interface.map { link($0.index, $0.name, .unknown) },
+                    at: change.time.boottime + delay)
+            }
+            recorder.perform(recorder.engine.update(recorder.environment, at: recorder.time(recorder.now)))
+        }
+        let (_, summary) = replay(recorder.lines, ruleSet)
+        #expect(summary.differences.isEmpty, "\(summary.differences)")
+        #expect(summary.decisions == summary.recorded)
     }
 
     private func step(
@@ -510,6 +560,22 @@ private struct Dice: RandomNumberGenerator {
         }
         let (_, summary) = try decisions(recording)
         #expect(summary.counters.lines == sequence)
+    }
+
+    /// What `watch --direct` tells.
+    @Test func aRecordingOfNoAgentHasNothingToCompareWith() throws {
+        let direct = snapshot().replacingOccurrences(of: #""networks":[],"rules":[],"#, with: "")
+        let (told, summary) = try decisions(
+            direct + line(1_000, "wifi.joined", wifi(), sequence: 1) + line(9_000, "agent.stopped", "", sequence: 2))
+        #expect(told == ["network.entered office keyed", "rule.activated work ", "action.started"])
+        #expect(!summary.isComparable && summary.differences.isEmpty)
+    }
+
+    @Test func interfacesThatNobodyDescribedAreSaid() throws {
+        let (_, summary) = try decisions(
+            snapshot() + line(1, "link.up", #","interface":"eth0","ifindex":4"#, sequence: 1)
+                + line(2, "link.up", #","interface":"eth1","ifindex":5,"kind":"ethernet""#, sequence: 2))
+        #expect(summary.counters.unknownInterfaces == 1)
     }
 
     /// Octets changed, lines lost, doubled and out of order.
