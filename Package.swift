@@ -116,7 +116,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "AgentTests",
-            dependencies: ["Agent", "CommandLine", "Environment", "Feed", "JSON", "Platform", "WiFi"],
+            dependencies: [
+                "Agent", "CommandLine", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "TestSupport",
+                "WiFi",
+            ],
             swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17

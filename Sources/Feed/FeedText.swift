@@ -1,7 +1,7 @@
 internal import Environment
 internal import JSON
 internal import Netlink
-internal import Platform
+public import Platform
 internal import WiFi
 
 /// A line of the feed for people: local time, what happened, where. Names from the air are escaped.
@@ -206,9 +206,19 @@ extension String {
 
 extension CivilTime {
     /// The local time of a moment as the feed writes it, `2026-11-30T12:00:00.123456Z`.
-    static func local(iso8601 text: String) -> CivilTime? {
+    public static func local(iso8601 text: String) -> CivilTime? {
+        Timestamp.wall(iso8601: text).map { CivilTime(local: $0) }
+    }
+}
+
+extension Timestamp {
+    /// The civil time of a moment as the feed writes it; nil for anything else.
+    static func wall(iso8601 text: String) -> Int64? {
         let numbers = text.split { !$0.isNumber }.compactMap { Int64($0) }
-        guard numbers.count == 7, text.utf8.count == 27, (1...12).contains(numbers[1]) else { return nil }
+        guard numbers.count == 7, text.utf8.count == 27, (0...9_999).contains(numbers[0]),
+            (1...12).contains(numbers[1]),
+            numbers[2...].allSatisfy({ $0 <= 999_999 })
+        else { return nil }
         // Hinnant's days_from_civil: the reverse of `CivilTime.init(utc:)`.
         let year = numbers[1] <= 2 ? numbers[0] - 1 : numbers[0]
         let era = (year >= 0 ? year : year - 399) / 400
@@ -216,6 +226,6 @@ extension CivilTime {
         let dayOfYear = (153 * (numbers[1] + (numbers[1] > 2 ? -3 : 9)) + 2) / 5 + numbers[2] - 1
         let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
         let seconds = days * 86_400 + numbers[3] * 3_600 + numbers[4] * 60 + numbers[5]
-        return CivilTime(local: seconds * 1_000_000 + numbers[6])
+        return seconds * 1_000_000 + numbers[6]
     }
 }

@@ -76,6 +76,7 @@ enum Snapshot {
             if let channel = Channel(frequency: frequency) { writer.field("channel", channel.number) }
         }
         writer.field("security", network.security.rawValue)
+        if let akm = network.akm { writer.field("akm", akm.description) }
         if let signal = network.signal { writer.field("signal_dbm", signal) }
         guard !network.links.isEmpty else { return }
         writer.array("links") { writer in

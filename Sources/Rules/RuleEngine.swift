@@ -171,7 +171,7 @@ public struct RuleEngine: Sendable {
 
     /// Why a rule holds or does not hold now; nil where there is no such rule.
     public func reason(forRule name: String) -> Reason? {
-        guard let index = ruleSet.rules.firstIndex(where: { $0.name == name }), let situation else { return nil }
+        guard let index = ruleSet.position(ofRule: name), let situation else { return nil }
         let rule = ruleSet.rules[index]
         guard rule.isEnabled else { return Reason(.no, "disabled") }
         var parts = [situation.reason(for: rule)]
@@ -183,6 +183,15 @@ public struct RuleEngine: Sendable {
         let isActive = active.contains(index)
         return Reason(isActive ? .yes : .no, isActive ? "holds" : "does not hold", parts: parts)
     }
+
+    /// Since when a rule has held, or has not held any more (µs, boot time); nil where it has been so from the beginning
+    /// or since before the agent was restarted.
+    public func changeTime(ofRule name: String) -> Int64? {
+        ruleSet.position(ofRule: name).flatMap { states[$0].changedAt }
+    }
+
+    /// Since when the machine has been on a network (µs, boot time); nil where it is not.
+    public func arrivalTime(onNetwork name: String) -> Int64? { standings[name]?.since }
 
     /// The same in one line.
     public func because(of rule: Rule) -> String {
@@ -420,6 +429,7 @@ public struct RuleEngine: Sendable {
         }
         if isActive != wasActive {
             if isActive { active.insert(index) } else { active.remove(index) }
+            state.changedAt = now
             let because = isInTime ? situation.summary(for: rule) : RuleEngine.outsideOfTime
             let edge: Rule.Edge = isActive ? .enter : .leave
             if let obsolete = state.lastRun, obsolete != edge {
@@ -516,6 +526,8 @@ private struct RuleState {
     var subject: NetworkMatch?
     /// Whether that is just where the machine was, and no network of the rule's.
     var isPlaced = false
+    /// When it began or ceased to hold (µs, boot time).
+    var changedAt: Int64?
     /// The edge whose actions were run last, and may still run.
     var lastRun: Rule.Edge?
     /// It holds, and its enter actions have not been started.

@@ -15,6 +15,9 @@ import WiFi
         lines.append(encoder.snapshotLine(of: Samples.crowdedEnvironment, permission: .full).octets)
         lines.append(encoder.snapshotLine(of: NetworkEnvironment(), permission: .full).octets)
         lines.append(encoder.snapshotLine(of: Samples.crowdedEnvironment, permission: .denied).octets)
+        lines += Samples.explanations.map { encoder.explanationLine(of: $0).octets }
+        lines += Samples.events.map { encoder.replayedLine(for: $0).octets }
+        lines += Samples.summaries.map { encoder.summaryLine(of: $0).octets }
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let validator = Process()
         validator.executableURL = tests.appendingPathComponent("validate-lines")

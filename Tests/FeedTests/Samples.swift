@@ -98,6 +98,28 @@ enum Samples {
             + bodies.map { FeedEvent($0, at: time) }
     }
 
+    static var explanations: [Explanation] {
+        let long = String(repeating: "\u{1b}\u{1f4a9}", count: 3_000)
+        var all = Explanation(
+            kind: .rule, name: long, truth: .maybe, text: long, file: long, line: 7, since: time,
+            lines: [String](repeating: long, count: 1_000))
+        all.isOfLastGoodRules = true
+        all.omitted = 3
+        return [
+            all, Explanation(kind: .network, name: "wired", truth: .yes, text: "on wired, claimed"),
+            Explanation(kind: nil, name: "offce", truth: .no, text: "no rule and no network is called \"offce\""),
+        ]
+    }
+
+    static var summaries: [ReplaySummary] {
+        let long = String(repeating: "\u{1b}\u{1f4a9}", count: 3_000)
+        var summary = ReplaySummary()
+        summary.decisions = 7
+        summary.differences = [ReplaySummary.Difference](
+            repeating: .init(time: time, subject: .network, name: long, recorded: long, replayed: long), count: 100)
+        return [ReplaySummary(), summary]
+    }
+
     /// More of everything than a line has room for.
     static var crowdedEnvironment: NetworkEnvironment {
         var environment = NetworkEnvironment()
