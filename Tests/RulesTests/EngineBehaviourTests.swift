@@ -37,7 +37,7 @@ import WiFi
         _ = bench.at(0, withoutAddress("Home"))
         #expect(bench.at(2_000) == ["activated a", "activated b", "run b enter 0 for home", "activated c"])
         var local = withoutAddress("Home")
-        local.interfaces[3]?.addresses = [InterfaceAddress(address: IPAddress("169.254.1.1")!, prefixLength: 16)]
+        local.interfaces[3]?.addresses = [InterfaceAddress(address: ip("169.254.1.1"), prefixLength: 16)]
         #expect(bench.at(3_000, local) == [])
         #expect(bench.at(4_000, .joined("Home")) == ["run a enter 0 for home"])
         // Once ready it stays so.

@@ -32,7 +32,7 @@ import WiFi
 
     private func rules(_ generator: inout SeededGenerator) -> RuleSet {
         var text = Self.networks
-        func name() -> String { "\"\(Self.names.randomElement(using: &generator)!)\"" }
+        func name() -> String { "\"\(given(Self.names.randomElement(using: &generator)))\"" }
         func condition(_ depth: Int) -> String {
             switch depth > 2 ? 0 : Int.random(in: 0..<6, using: &generator) {
             case 1: "{ not = \(condition(depth + 1)) }"
@@ -43,16 +43,17 @@ import WiFi
         }
         for number in 0..<Int.random(in: 1...12, using: &generator) {
             text += "[rule.r\(number)]\n\(Bool.random(using: &generator) ? "on" : "off") = \(condition(0))\n"
-            text += "settle = \"\(["0s", "1s", "3s"].randomElement(using: &generator)!)\"\n"
+            text += "settle = \"\(given(["0s", "1s", "3s"].randomElement(using: &generator)))\"\n"
             text += "priority = \(Int.random(in: 0...1, using: &generator))\n"
             text +=
-                [
-                    "notify = \"x\"", "pam = \"skip\"", "pam = \"require\"",
-                    "vpn = { wg-quick = \"a\", state = \"up\" }",
-                    "vpn = { wg-quick = \"a\", state = \"down\" }",
-                    "proxy = { mode = \"none\" }\nleave = [{ notify = \"y\" }]",
-                    "ready = \"link\"\nproxy = { mode = \"auto\" }",
-                ].randomElement(using: &generator)! + "\n"
+                given(
+                    [
+                        "notify = \"x\"", "pam = \"skip\"", "pam = \"require\"",
+                        "vpn = { wg-quick = \"a\", state = \"up\" }",
+                        "vpn = { wg-quick = \"a\", state = \"down\" }",
+                        "proxy = { mode = \"none\" }\nleave = [{ notify = \"y\" }]",
+                        "ready = \"link\"\nproxy = { mode = \"auto\" }",
+                    ].randomElement(using: &generator)) + "\n"
             if Bool.random(using: &generator) { text += "accept-weak-evidence = \"a test\"\n" }
         }
         let result = RuleSet.load([RuleFile(path: "p.toml", contents: Array(text.utf8))])
@@ -69,15 +70,15 @@ import WiFi
             .joined("Slow"), .joined("x", .open), .joined("Lab", .open),
         ]
         var environment = environment(nil)
-        environment.set(states.randomElement(using: &generator)!, on: 3)
+        environment.set(given(states.randomElement(using: &generator)), on: 3)
         if Int.random(in: 0..<8, using: &generator) == 0 {
-            environment.set(states.randomElement(using: &generator)!, on: 4)
+            environment.set(given(states.randomElement(using: &generator)), on: 4)
         }
         if Int.random(in: 0..<6, using: &generator) == 0 {
             environment.interfaces[10] = .up(10, .ethernet)
             if Bool.random(using: &generator) {
                 environment.interfaces[10]?.addresses = [
-                    InterfaceAddress(address: IPAddress("198.51.100.3")!, prefixLength: 24)
+                    InterfaceAddress(address: ip("198.51.100.3"), prefixLength: 24)
                 ]
             }
         }
@@ -85,7 +86,7 @@ import WiFi
         for index in environment.interfaces.keys {
             if Bool.random(using: &generator) { environment.interfaces[index]?.evidence.authentication = .mutual }
             environment.interfaces[index]?.evidence.searchDomains =
-                [nil, [], ["a.hotel.example"]].randomElement(using: &generator)!
+                given([nil, [], ["a.hotel.example"]].randomElement(using: &generator))
             if Int.random(in: 0..<4, using: &generator) == 0 { environment.interfaces[index]?.addresses = [] }
         }
         environment.isSuspended = Int.random(in: 0..<20, using: &generator) == 0
