@@ -99,7 +99,7 @@ let package = Package(
         .testTarget(name: "WiFiTests", dependencies: ["Netlink", "WiFi"], swiftSettings: strict),
         .testTarget(
             name: "EnvironmentTests",
-            dependencies: ["CSystemd", "Environment", "Netlink", "Platform", "TestSupport", "WiFi"],
+            dependencies: ["CSystemd", "Environment", "Netlink", "Platform", "SystemBus", "TestSupport", "WiFi"],
             swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["Environment", "Netlink", "Platform", "Rules", "WiFi"],
@@ -116,7 +116,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "AgentTests",
-            dependencies: ["Agent", "CommandLine", "Environment", "Feed", "JSON", "Platform", "WiFi"],
+            dependencies: [
+                "Agent", "CommandLine", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "TestSupport",
+                "WiFi",
+            ],
             swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17

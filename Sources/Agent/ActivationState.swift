@@ -16,11 +16,14 @@ struct ActivationState: Hashable {
     var boot: String
     var links: [Link]
     var rules: [String]
+    /// Those of them whose enter actions have not been started yet.
+    var pending: [String]
 
-    init(_ environment: NetworkEnvironment, rules: [String]) {
+    init(_ environment: NetworkEnvironment, rules: [String], pending: [String]) {
         boot = ActivationState.currentBoot
         links = ActivationState.links(of: environment)
         self.rules = rules.sorted()
+        self.pending = pending.sorted()
     }
 
     static func links(of environment: NetworkEnvironment) -> [Link] {
@@ -29,10 +32,9 @@ struct ActivationState: Hashable {
         }.sorted { $0.index < $1.index }
     }
 
-    /// The rules to resume: none after another boot or on other associations.
-    func rules(resumableIn environment: NetworkEnvironment) -> [String] {
-        let now = ActivationState(environment, rules: [])
-        return now.boot == boot && now.links == links ? rules : []
+    /// Whether the rules may be resumed: not after another boot or on other associations.
+    func isResumable(in environment: NetworkEnvironment) -> Bool {
+        ActivationState.currentBoot == boot && ActivationState.links(of: environment) == links
     }
 
     private static let currentBoot: String = {
@@ -54,6 +56,7 @@ struct ActivationState: Hashable {
             return Link(index: index, since: link["since"]?.integer)
         }
         self.rules = rules.compactMap(\.string)
+        pending = (value["pending"]?.array ?? []).compactMap(\.string)
     }
 
     func write(to path: String) throws(SystemError) {
@@ -70,6 +73,9 @@ struct ActivationState: Hashable {
             }
             writer.array("rules") { writer in
                 for rule in rules { writer.string(rule) }
+            }
+            writer.array("pending") { writer in
+                for rule in pending { writer.string(rule) }
             }
         }
         writer.endLine()

@@ -65,15 +65,17 @@ package final class Agent {
         try watcher.start()
         server = try FeedServer(
             at: paths.socket, on: loop, permission: Agent.permission,
-            encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) })
+            encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) },
+            explain: { [unowned self] in explain($0) })
         publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
-        let resumable = saved?.rules(resumableIn: watcher.environment) ?? []
+        let resumable = saved.flatMap { $0.isResumable(in: watcher.environment) ? $0 : nil }
         engine = RuleEngine(
             ruleSet: rules?.ruleSet ?? RuleSet(),
-            options: (rules?.configuration ?? AgentConfiguration()).engineOptions, resuming: resumable)
+            options: (rules?.configuration ?? AgentConfiguration()).engineOptions, resuming: resumable?.rules ?? [],
+            pending: resumable?.pending ?? [])
         perform(engine.update(watcher.environment, at: .now()))
         watcher.onChange = { [unowned self] in
-            for change in $0 { publish(FeedEvent(change)) }
+            for change in $0 { publish(FeedEvent(change, in: watcher.environment)) }
         }
         watcher.afterChange = { [unowned self] in perform(engine.update(watcher.environment, at: .now())) }
         // Rules can have times.
@@ -127,20 +129,9 @@ package final class Agent {
         remember()
         for decision in decisions {
             switch decision {
-            case .networkEntered(let match):
-                publish(FeedEvent(.networkEntered(.init(match, previous: nil)), at: now))
-                record(.entered, match, at: now)
-            case .networkLeft(let match, let stay):
-                publish(FeedEvent(.networkLeft(.init(match, previous: nil), minutes: Int(stay.minutes)), at: now))
-                record(.left(minutes: stay.minutes), match, at: now)
-            case .assuranceChanged(let match, let previous):
-                publish(FeedEvent(.networkAssuranceChanged(.init(match, previous: previous)), at: now))
-            case .ruleActivated(let rule, let because):
-                publish(FeedEvent(.ruleActivated(.init(rule, because)), at: now))
-            case .ruleDeactivated(let rule, let because):
-                publish(FeedEvent(.ruleDeactivated(.init(rule, because)), at: now))
-            case .ruleSkipped(let rule, let because):
-                publish(FeedEvent(.ruleSkipped(.init(rule, because)), at: now))
+            case .networkEntered, .networkLeft, .assuranceChanged, .ruleActivated, .ruleDeactivated, .ruleSkipped:
+                FeedEvent(decision, at: now).map(publish)
+                record(decision, at: now)
             case .cancel(let rule, let edge):
                 for identifier in running[RuleEdge(rule: rule, edge: edge)] ?? [] { runner.cancel(identifier) }
             case .run(let request): run(request)
@@ -177,7 +168,8 @@ package final class Agent {
         // Thousands of rules can hold, and most changes concern none of them.
         let links = ActivationState.links(of: watcher.environment)
         guard engine.activations != savedActivations || links != saved?.links else { return }
-        let state = ActivationState(watcher.environment, rules: engine.activeRules)
+        let state = ActivationState(
+            watcher.environment, rules: engine.activeRules, pending: engine.pendingRules)
         guard state != saved else { return savedActivations = engine.activations }
         do throws(SystemError) {
             try state.write(to: paths.activations)
@@ -186,6 +178,16 @@ package final class Agent {
             problems["state"] = nil
         } catch {
             report("state", "\(error): after a restart, rules that hold would be entered again")
+        }
+    }
+
+    private func record(_ decision: Decision, at time: Timestamp) {
+        switch decision {
+        case .networkEntered(let match): record(.entered, match, at: time)
+        case .networkLeft(let match, let stay):
+            problems["probe \(match.name)"] = nil
+            record(.left(minutes: stay.minutes), match, at: time)
+        default: break
         }
     }
 
@@ -230,7 +232,8 @@ package final class Agent {
     // MARK: Actions
 
     private func run(_ request: ActionRequest) {
-        guard case .command(let command) = request.action else {
+        // Whose process a command is matters too much to be passed over.
+        guard case .command(let command) = request.action, command.user == nil else {
             return refuse(request.rule, request.index, request.action.kind)
         }
         let key = RuleEdge(rule: request.rule.name, edge: request.edge)
@@ -249,7 +252,7 @@ package final class Agent {
     /// Whoever wrote the rule has to learn that it is not in force.
     private func refuse(_ rule: Rule, _ index: Int, _ kind: String) {
         var fact = newFact(rule, index, kind)
-        fact.because = "this version carries out commands only"
+        fact.because = "this version carries out commands only, and those as its own user"
         publish(FeedEvent(.actionFailed(fact), at: .now()))
     }
 
@@ -300,6 +303,13 @@ package final class Agent {
                 ("foreign", counters.foreign), ("overruns", counters.overruns),
             ])
             fields.problems(ruleProblems + problems.values.sorted())
+        }
+    }
+
+    private func explain(_ name: String) -> [FeedLine] {
+        let now = Timestamp.now()
+        return Explanations.of(name, by: engine, hasBrokenFiles: !ruleProblems.isEmpty, at: now).map {
+            encoder.explanationLine(of: $0, at: now)
         }
     }
 

@@ -3,6 +3,7 @@ internal import Environment
 internal import Feed
 internal import JSON
 internal import Netlink
+internal import Platform
 internal import Rules
 internal import WiFi
 
@@ -18,6 +19,25 @@ extension FeedEvent.NetworkFact {
 extension FeedEvent.RuleFact {
     init(_ rule: Rule, _ because: String) {
         self.init(name: rule.name, file: rule.location.file, line: rule.location.line, because: because)
+    }
+}
+
+extension FeedEvent {
+    /// Nil for what the feed does not tell as it is decided.
+    init?(_ decision: Decision, at time: Timestamp) {
+        let body: Body
+        switch decision {
+        case .networkEntered(let match): body = .networkEntered(.init(match, previous: nil))
+        case .networkLeft(let match, let stay):
+            body = .networkLeft(.init(match, previous: nil), minutes: Int(stay.minutes))
+        case .assuranceChanged(let match, let previous):
+            body = .networkAssuranceChanged(.init(match, previous: previous))
+        case .ruleActivated(let rule, let because): body = .ruleActivated(.init(rule, because))
+        case .ruleDeactivated(let rule, let because): body = .ruleDeactivated(.init(rule, because))
+        case .ruleSkipped(let rule, let because): body = .ruleSkipped(.init(rule, because))
+        case .cancel, .run, .stateChanged, .probe, .cancelProbe: return nil
+        }
+        self.init(body, at: time)
     }
 }
 

@@ -22,7 +22,7 @@ struct Arguments {
     }
 
     private(set) var operands: [String] = []
-    private var values: [String: String] = [:]
+    private var values: [String: [String]] = [:]
 
     init(_ words: some Sequence<String>, knowing options: [Option]) throws(UsageError) {
         var iterator = words.makeIterator()
@@ -33,7 +33,7 @@ struct Arguments {
             }
             guard word.hasPrefix("--") else {
                 guard word == "-" || !word.hasPrefix("-") else {
-                    throw UsageError(description: "unknown option \(word)")
+                    throw UsageError(description: "unknown option \(word.utf8.displayText)")
                 }
                 operands.append(word)
                 continue
@@ -41,34 +41,50 @@ struct Arguments {
             let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(parts[0])
             guard let option = options.first(where: { $0.name == name }) else {
-                throw UsageError(description: "unknown option --\(name)")
+                throw UsageError(description: "unknown option --\(name.utf8.displayText)")
             }
             guard let placeholder = option.value else {
                 guard parts.count == 1 else { throw UsageError(description: "--\(name) takes no value") }
-                values[name] = ""
+                values[name, default: []].append("")
                 continue
             }
             guard let value = parts.count > 1 ? String(parts[1]) : iterator.next() else {
                 throw UsageError(description: "--\(name) needs \(placeholder)")
             }
-            values[name] = value
+            values[name, default: []].append(value)
         }
     }
 
     func has(_ name: String) -> Bool { values[name] != nil }
 
-    subscript(_ name: String) -> String? { values[name] }
+    /// The value of an option; the last one where it is given more than once.
+    subscript(_ name: String) -> String? { values[name]?.last }
+
+    /// The values of an option that may be given more than once, in the order in which they are given.
+    func all(_ name: String) -> [String] { values[name] ?? [] }
 
     /// The value of an option that takes one of several words.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String, _ type: Choice.Type) throws(UsageError)
         -> Choice?
     {
-        guard let value = values[name] else { return nil }
+        guard let value = self[name] else { return nil }
         guard let choice = Choice(rawValue: value) else {
             let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
             throw UsageError(description: "--\(name) is one of \(known), not \(value.utf8.displayText)")
         }
         return choice
+    }
+
+    /// Each value of an option as `read` understands it.
+    func all<Value>(_ name: String, _ expected: String, _ read: (String) -> Value?) throws(UsageError) -> [Value] {
+        var result: [Value] = []
+        for text in all(name) {
+            guard let value = read(text) else {
+                throw UsageError(description: "--\(name) is \(expected), not \(text.utf8.displayText)")
+            }
+            result.append(value)
+        }
+        return result
     }
 
     /// Refuses more operands than a command takes.

@@ -19,6 +19,17 @@ enum Output {
 
     static func error(_ text: String) { write(Array("vicinity: \(text)\n".utf8)[...], to: STDERR_FILENO) }
 
+    /// A complaint that names its place by itself.
+    static func diagnostic(_ text: String) { write(Array("\(text)\n".utf8)[...], to: STDERR_FILENO) }
+
+    /// The columns of the terminal; nil where there is none, and so nothing to fit into.
+    static var width: Int? {
+        guard isTerminal else { return nil }
+        var size = winsize()
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
     /// Waits for a slow reader; ends the process when it is gone, as the tools of a pipeline do.
     static func write(_ octets: ArraySlice<UInt8>, to descriptor: Int32 = STDOUT_FILENO) {
         var rest = octets

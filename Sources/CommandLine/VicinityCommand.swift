@@ -7,16 +7,22 @@ protocol Subcommand {
     static var operands: String { get }
     static var summary: String { get }
     static var options: [Arguments.Option] { get }
+    /// What its help says besides.
+    static var notes: String { get }
     /// - Returns: the exit status, sysexits(3).
     static func run(_ arguments: Arguments) throws -> Int32
+}
+
+extension Subcommand {
+    static var notes: String { "" }
 }
 
 /// `vicinity`: everything a person or a script asks of Vicinity.
 public enum VicinityCommand {
     private static var subcommands: [any Subcommand.Type] {
         [
-            WatchCommand.self, StatusCommand.self, RecordCommand.self, CheckCommand.self, ReloadCommand.self,
-            VersionCommand.self,
+            WatchCommand.self, StatusCommand.self, WhyCommand.self, RulesCommand.self, CheckCommand.self,
+            SimulateCommand.self, RecordCommand.self, ReplayCommand.self, ReloadCommand.self, VersionCommand.self,
         ]
     }
 
@@ -64,8 +70,9 @@ public enum VicinityCommand {
         if !command.options.isEmpty { lines.append("") }
         for option in command.options {
             let name = "  --\(option.name)\(option.value.map { " \($0)" } ?? "")"
-            lines.append(name + String(repeating: " ", count: max(26 - name.count, 1)) + option.help)
+            lines.append(name + String(repeating: " ", count: max(28 - name.count, 1)) + option.help)
         }
+        if !command.notes.isEmpty { lines += ["", command.notes] }
         return lines.joined(separator: "\n")
     }
 

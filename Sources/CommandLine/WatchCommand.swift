@@ -73,9 +73,9 @@ enum WatchCommand: Subcommand {
         let loop = try EventLoop()
         let watcher = EnvironmentWatcher(on: loop)
         var encoder = FeedEncoder()
-        watcher.onChange = { changes in
+        watcher.onChange = { [unowned watcher] changes in
             for change in changes {
-                let line = encoder.line(for: FeedEvent(change))
+                let line = encoder.line(for: FeedEvent(change, in: watcher.environment))
                 if filter.admits(line) { printer.print(line.octets.dropLast()) }
             }
         }

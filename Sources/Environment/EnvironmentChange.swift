@@ -31,6 +31,9 @@ public struct EnvironmentChange: Hashable, Sendable {
         case routeChanged(PrimaryRoute?)
         case dnsChanged(DNSConfiguration)
         case connectivityChanged(Connectivity)
+        case meteredChanged(Bool?)
+        /// What the network behind a physical link shows of itself.
+        case evidenceChanged(LinkEvidence)
         /// Everything was read again; the changes before this one are the difference.
         case resynced(ResyncCause)
         case suspended

@@ -12,6 +12,7 @@ public struct EnvironmentReducer: Sendable {
     private var devices: [Int32: DeviceFacts] = [:]
     private var links: [Int32: LinkMessage] = [:]
     private var routes: Set<RouteEntry> = []
+    private var evidence = EvidenceTracker()
     private var hasInventory = false
     private var reading: Reading?
     /// Stations whose link rtnetlink removed while nl80211 may still speak of them.
@@ -49,6 +50,7 @@ public struct EnvironmentReducer: Sendable {
             guard let link = links[index] else { break }
             let kind = kind(of: link)
             environment.interfaces[index]?.kind = kind
+            evidence.ask(index)
         case .answer(let answer): reduce(answer, time, &reduction)
         case .inventory(let inventory, let cause): reduce(inventory, cause, time, &reduction)
         case .lost(let cause): readEverything(cause, &reduction)
@@ -56,6 +58,15 @@ public struct EnvironmentReducer: Sendable {
             guard configuration != environment.dns else { break }
             environment.dns = configuration
             publish(.dnsChanged(configuration), time, &reduction)
+            // systemd-resolved says no word of a link's domains, but writes them into this file among all others.
+            evidence.ask(environment.interfaces.keys)
+        case .announcementsChanged(let index):
+            evidence.ask(index.map { [$0] } ?? Array(environment.interfaces.keys))
+        case .deactivated(let index): evidence.deactivated(index)
+        case .metered(let isMetered):
+            guard isMetered != environment.isMetered else { break }
+            environment.isMetered = isMetered
+            publish(.meteredChanged(isMetered), time, &reduction)
         case .suspending:
             environment.isSuspended = true
             publish(.suspended, time, &reduction)
@@ -70,6 +81,7 @@ public struct EnvironmentReducer: Sendable {
                 turn(index, time, &reduction) { $0.deadlineReached(&$1) }
             }
         }
+        updateEvidence(time, &reduction)
         return reduction
     }
 
@@ -157,8 +169,16 @@ public struct EnvironmentReducer: Sendable {
         var turn = Turn(
             time: time, link: link, isResync: isResync, isLinkCurrent: isResync || reading == nil,
             isInitial: isInitial)
+        let before = (associations: stations[index]?.associations, departures: stations[index]?.departures)
         body(&stations[index, default: StationTracker()], &turn)
-        environment.interfaces[index]?.wifi = stations[index]?.state
+        if stations[index]?.departures != before.departures {
+            evidence.left(index)
+        } else if stations[index]?.associations != before.associations {
+            evidence.reassociated(index)
+        }
+        let state = stations[index]?.state
+        if (state == .unknown) != (link.wifi == .unknown) { reduction.hasBlurred = true }
+        environment.interfaces[index]?.wifi = state
         reduction.changes += turn.changes
         reduction.queries += turn.queries
     }
@@ -173,10 +193,11 @@ public struct EnvironmentReducer: Sendable {
         case .route(let route, let isRemoved):
             guard concernsInternet(route) else { break }
             if isRemoved { routes.remove(route) } else { add(route) }
+            evidence.isStale = true
             reduction.queries.append(.path)
         case .rulesChanged: reduction.queries.append(.path)
         case .neighbour(let neighbour, let isRemoved):
-            update(isRemoved ? nil : neighbour, time, &reduction)
+            if !isRemoved { update(neighbour, time, &reduction) }
         }
     }
 
@@ -232,6 +253,12 @@ public struct EnvironmentReducer: Sendable {
                     time: time, interface: new.reference, kind: new.isUsable ? .linkUp : .linkDown))
         }
         // The routes of a link that is set down go without a word.
+        if old.isAdministrativelyUp, !new.isAdministrativelyUp { routes = routes.filter { $0.interfaceIndex != index } }
+        evidence.isStale = true
+        if new.isUsable != old.isUsable {
+            // Of a station its associations tell: most roams take the link down for a moment.
+            if new.isUsable { evidence.ask(index) } else if stations[index] == nil { evidence.left(index) }
+        }
         if new.isUsable != old.isUsable || new.isAdministrativelyUp != old.isAdministrativelyUp {
             reduction.queries.append(.path)
         }
@@ -245,6 +272,7 @@ public struct EnvironmentReducer: Sendable {
         devices[index] = nil
         links[index] = nil
         routes = routes.filter { $0.interfaceIndex != index }
+        evidence.removed(index)
         guard let interface = environment.interfaces.removeValue(forKey: index) else { return }
         if interface.isUsable, interface.kind != .loopback, hasInventory {
             reduction.changes.append(EnvironmentChange(time: time, interface: interface.reference, kind: .linkDown))
@@ -266,6 +294,11 @@ public struct EnvironmentReducer: Sendable {
         guard isNews else { return }
         // So do the routes that an address brought.
         if isGone, environment.primaryRoute?.interfaceIndex == message.index { reduction.queries.append(.path) }
+        if isGone, routes.contains(where: { $0.interfaceIndex == message.index }) {
+            reduction.queries.append(.routes(index: message.index))
+        }
+        // Whoever brought the address may have heard more of the network.
+        if !isGone { evidence.ask(message.index) }
         if interface.kind != .loopback {
             reduction.changes.append(
                 EnvironmentChange(
@@ -275,8 +308,9 @@ public struct EnvironmentReducer: Sendable {
         updateConnectivity(time, &reduction)
     }
 
-    private mutating func update(_ neighbour: Neighbour?, _ time: Timestamp, _ reduction: inout Reduction) {
-        guard var route = environment.primaryRoute, let neighbour, neighbour.isValid,
+    private mutating func update(_ neighbour: Neighbour, _ time: Timestamp, _ reduction: inout Reduction) {
+        evidence.learn(neighbour)
+        guard var route = environment.primaryRoute, neighbour.isValid,
             neighbour.interfaceIndex == route.interfaceIndex, neighbour.address == route.gateway,
             neighbour.hardwareAddress != route.gatewayMAC
         else { return }
@@ -294,6 +328,7 @@ public struct EnvironmentReducer: Sendable {
         }
         guard new != environment.primaryRoute else { return }
         environment.primaryRoute = new
+        evidence.isStale = true
         if let new, let gateway = new.gateway {
             reduction.queries.append(.neighbour(gateway, index: new.interfaceIndex))
         }
@@ -309,6 +344,18 @@ public struct EnvironmentReducer: Sendable {
         guard connectivity != environment.connectivity else { return }
         environment.connectivity = connectivity
         publish(.connectivityChanged(connectivity), time, &reduction)
+    }
+
+    /// What has changed of the evidence, and the questions that are open.
+    private mutating func updateEvidence(_ time: Timestamp, _ reduction: inout Reduction) {
+        guard evidence.isStale, hasInventory else { return }
+        let networks = stations.compactMapValues(\.network)
+        for (index, new) in evidence.refresh(environment, routes, networks, &reduction.queries) {
+            environment.interfaces[index]?.evidence = new
+            guard let interface = environment.interfaces[index]?.reference else { continue }
+            reduction.changes.append(
+                EnvironmentChange(time: time, interface: interface, kind: .evidenceChanged(new)))
+        }
     }
 
     private func publish(_ kind: EnvironmentChange.Kind, _ time: Timestamp, _ reduction: inout Reduction) {
@@ -337,11 +384,20 @@ public struct EnvironmentReducer: Sendable {
         case .path(.route(let route)): setPrimaryRoute(route, time, &reduction)
         case .path(.unreachable): setPrimaryRoute(nil, time, &reduction)
         case .path(.unknown): setPrimaryRoute(bestDefaultRoute, time, &reduction)
-        case .neighbour(let neighbour): update(neighbour, time, &reduction)
+        case .neighbour(let neighbour): if let neighbour { update(neighbour, time, &reduction) }
+        case .routes(let index, let found):
+            // Other tables' routes were not asked for.
+            routes = routes.filter { $0.interfaceIndex != index || $0.table != RouteEntry.mainTable }
+            routes.formUnion(found.filter { $0.interfaceIndex == index && concernsInternet($0) })
+            evidence.isStale = true
+        case .announcements(let index, let generation, let announcements):
+            evidence.learn(announcements, of: index, generation: generation)
         case .failed(.association(let index, let generation)), .failed(.station(let index, let generation, _)):
             turn(index, time, &reduction) { $0.unanswered(generation: generation, &$1) }
         case .failed(.accessPoint(let index, let bssid)):
             turn(index, time, &reduction) { $0.answered(nil, about: bssid, &$1) }
+        case .failed(.announcements(let index, let generation)):
+            evidence.learn(LinkAnnouncements(), of: index, generation: generation)
         case .failed(.radio(let index, let generation)):
             turn(index, time, &reduction) { $0.answered(isRadioBlocked: false, generation: generation, &$1) }
         case .failed: break
@@ -350,7 +406,7 @@ public struct EnvironmentReducer: Sendable {
 
     /// What the main routing table alone would choose: IPv4 before IPv6, then the lower metric.
     private var bestDefaultRoute: RouteEntry? {
-        routes.filter { $0.table == 254 && $0.isDefault }.min {
+        routes.filter { $0.table == RouteEntry.mainTable && $0.isDefault }.min {
             ($0.family.rawValue, $0.priority, $0.interfaceIndex ?? 0)
                 < ($1.family.rawValue, $1.priority, $1.interfaceIndex ?? 0)
         }
@@ -402,11 +458,13 @@ public struct EnvironmentReducer: Sendable {
             turn(index, time, &reduction, isInitial: isInitial, isResync: true) { $0.inventoried(report, &$1) }
         }
         reduce(.path(inventory.path), time, &reduction)
-        update(inventory.neighbour, time, &reduction)
+        for neighbour in inventory.neighbours { update(neighbour, time, &reduction) }
+        evidence.ask(environment.interfaces.keys)
+        if isInitial { hasInventory = true }
+        updateEvidence(time, &reduction)
         if isInitial {
             updateConnectivity(time, &reduction)
             reduction.changes = []
-            hasInventory = true
         } else if let cause {
             if isTold { publish(.resynced(cause), time, &reduction) }
             if let next { reduction.queries.append(.inventory(next)) }

@@ -11,11 +11,13 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     private var observer: KernelObserver?
     private var dns: ResolverConfiguration?
     private var bus: SystemBusObserver?
+    private var recorder: ((Timestamp, Recording.Fact) -> Void)?
     private var timer: (timer: EventLoop.Timer, due: Int64)?
 
     /// Called at once with the differences that one observation made; the environment is already the new one.
     public var onChange: (([EnvironmentChange]) -> Void)?
-    /// Called after that, when the kernel has been asked what there is to ask: for what may take longer.
+    /// Called after that, when the kernel has been asked what there is to ask: for what may take longer. Also when a
+    /// link's state is not known any more, which is no difference to tell.
     public var afterChange: (() -> Void)?
 
     /// To be set before `start`.
@@ -36,12 +38,15 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     public func start(recorder: ((Timestamp, Recording.Fact) -> Void)? = nil) throws(NetlinkError) {
         let observer = try KernelObserver(on: loop, replayed: replayed) { [unowned self] in observe($0, at: $1) }
         observer.tap = recorder
+        self.recorder = recorder
         self.observer = observer
-        let dns = ResolverConfiguration(on: loop) { [unowned self] in observe(.dns($0), at: .now()) }
-        observe(.dns(dns.current), at: .now())
+        let dns = ResolverConfiguration(on: loop) { [unowned self] in tell(.dns($0)) }
+        tell(.dns(dns.current))
         self.dns = dns
         try observer.start()
-        bus = SystemBusObserver(on: loop) { [unowned self] in observe($0, at: .now()) }
+        bus = SystemBusObserver(on: loop) { [unowned self] in tell($0) }
+        // What was asked so far found nobody to ask.
+        tell(.announcementsChanged(index: nil))
     }
 
     /// Follows no longer; nothing of it is called by the loop after this.
@@ -50,6 +55,7 @@ public final class EnvironmentWatcher: @unchecked Sendable {
         afterChange = nil
         observer = nil
         dns = nil
+        bus = nil
         if let timer { loop.cancel(timer.timer) }
         timer = nil
     }
@@ -63,13 +69,31 @@ public final class EnvironmentWatcher: @unchecked Sendable {
         return watcher.environment
     }
 
+    /// What no message of the kernel's says.
+    private func tell(_ observation: Observation) {
+        let time = Timestamp.now()
+        if let recorder, let fact = Recording.Fact(observation) { recorder(time, fact) }
+        observe(observation, at: time)
+    }
+
     private func observe(_ observation: Observation, at time: Timestamp) {
         let reduction = reducer.reduce(observation, at: time)
         // A question wakes another thread, which is not to take the processor from a line that can be told already.
         if !reduction.changes.isEmpty { onChange?(reduction.changes) }
-        for query in reduction.queries { observer?.answer(query) }
+        if !reduction.changes.isEmpty || !reduction.queries.isEmpty {
+            observer?.follow(reducer.environment.followedNeighbours)
+        }
+        for query in reduction.queries { answer(query) }
         schedule()
-        if !reduction.changes.isEmpty { afterChange?() }
+        if !reduction.changes.isEmpty || reduction.hasBlurred { afterChange?() }
+    }
+
+    private func answer(_ query: Query) {
+        if case .announcements(let index, _) = query {
+            if let link = reducer.environment.interfaces[index] { bus?.answer(query, about: link) }
+        } else {
+            observer?.answer(query)
+        }
     }
 
     private func schedule() {
@@ -83,6 +107,44 @@ public final class EnvironmentWatcher: @unchecked Sendable {
                 observe(.deadline, at: .now())
             }
             return (scheduled, due)
+        }
+    }
+}
+
+extension NetworkEnvironment {
+    /// The gateways whose hardware addresses the kernel is to tell of.
+    fileprivate var followedNeighbours: Set<SocketFilter.Neighbour> {
+        var neighbours: Set<SocketFilter.Neighbour> = []
+        for interface in interfaces.values {
+            for gateway in interface.evidence.gateways {
+                neighbours.insert(
+                    SocketFilter.Neighbour(
+                        address: gateway.address, interfaceIndex: interface.index,
+                        hardwareAddress: gateway.hardwareAddress))
+            }
+        }
+        if let primaryRoute, let gateway = primaryRoute.gateway {
+            let followed = SocketFilter.Neighbour(
+                address: gateway, interfaceIndex: primaryRoute.interfaceIndex, hardwareAddress: primaryRoute.gatewayMAC)
+            neighbours.insert(followed)
+        }
+        return neighbours
+    }
+}
+
+extension Recording.Fact {
+    /// Nil for what a recorder has no need of: what only raises questions, and what the kernel's messages say.
+    fileprivate init?(_ observation: Observation) {
+        switch observation {
+        case .lost(let cause): self = .lost(cause)
+        case .dns(let configuration): self = .dns(configuration)
+        case .suspending: self = .suspending
+        case .resumed: self = .resumed
+        case .metered(let isMetered): self = .metered(isMetered)
+        case .deactivated(let index): self = .deactivated(index: index)
+        case .answer(.announcements(let index, let generation, let announcements)):
+            self = .announcements(index: index, generation: generation, announcements)
+        default: return nil
         }
     }
 }

@@ -30,6 +30,7 @@ final class KernelObserver: @unchecked Sendable {
     private let replayed: ReplayedEvents?
     private var decoder = ObservationDecoder()
     private var names: [Int32: String] = [:]
+    private var followed: Set<SocketFilter.Neighbour> = []
     private let observe: (Observation, Timestamp) -> Void
 
     /// Shown every fact that becomes an observation, for recording.
@@ -85,10 +86,14 @@ final class KernelObserver: @unchecked Sendable {
         }
     }
 
+    /// Hears of these neighbours, and no others, from now on.
+    func follow(_ neighbours: Set<SocketFilter.Neighbour>) {
+        guard neighbours != followed else { return }
+        followed = neighbours
+        try? neighbourSocket.attach(.neighbours(neighbours))
+    }
+
     func answer(_ query: Query) {
-        if case .neighbour(let address, let index) = query {
-            try? neighbourSocket.attach(.neighbour(address, on: index))
-        }
         queries.ask(query, names: names) { [loop, weak self] result in
             loop.perform { self?.deliver(result) }
         }
@@ -149,7 +154,12 @@ final class KernelObserver: @unchecked Sendable {
                         noteFamily(message, time)
                         continue
                     }
-                    record(.message(bus: bus.number, message), at: time)
+                    if case .lost(let cause) = observation {
+                        // What cannot be read to its end is not kept.
+                        record(.lost(cause), at: time)
+                    } else {
+                        record(.message(bus: bus.number, message), at: time)
+                    }
                     note(observation, time)
                     observe(observation, time)
                 }
@@ -196,6 +206,7 @@ final class KernelObserver: @unchecked Sendable {
             queries.use(nil)
         default: return
         }
+        record(.lost(.familyChanged), at: time)
         observe(.lost(.familyChanged), time)
     }
 }

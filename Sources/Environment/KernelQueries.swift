@@ -71,6 +71,11 @@ final class KernelQueries: @unchecked Sendable {
                 result.observation = .answer(.path(AnswerAssembly.path(try path())))
             case .neighbour(let address, let index):
                 result.observation = .answer(.neighbour(AnswerAssembly.neighbour(try neighbour(address, on: index))))
+            case .routes(let index):
+                result.observation = .answer(
+                    .routes(index: index, AnswerAssembly.routes(try defaultRoutes(through: index))))
+            // Daemons answer it, not the kernel.
+            case .announcements: result.observation = .answer(.failed(query))
             case .inventory(let cause):
                 let inventory = try inventory()
                 for (index, facts) in inventory.devices { result.facts.append(.device(index: index, facts)) }
@@ -89,8 +94,8 @@ final class KernelQueries: @unchecked Sendable {
     /// Nil where the question has to be asked again by whoever asked it.
     private func failure(_ query: Query) -> Observation? {
         switch query {
-        case .association, .station, .accessPoint, .radio: .answer(.failed(query))
-        case .path, .neighbour, .inventory: nil
+        case .association, .station, .accessPoint, .radio, .announcements: .answer(.failed(query))
+        case .path, .neighbour, .routes, .inventory: nil
         }
     }
 
@@ -216,19 +221,38 @@ final class KernelQueries: @unchecked Sendable {
         }
     }
 
+    private func defaultRoutes(through index: Int32) throws(NetlinkError) -> [RouteMessage] {
+        var routes: [RouteMessage] = []
+        for family: IPAddress.Family in [.v4, .v6] {
+            do {
+                routes += try routeAnswers(to: RouteEntry.all(through: index, family)) { $0.isDefaultRoute }
+            } catch .refused {
+                continue  // ENODEV: the link went; ENOENT: nobody has used the table yet.
+            }
+        }
+        return routes
+    }
+
     // MARK: Everything
+
+    /// More gateways are not asked about at once; each has to answer before anything is known.
+    private static let neighbourLimit = 16
 
     private func inventory() throws(NetlinkError) -> Inventory {
         var route = try routeAnswers(to: LinkMessage.all)
         route += try routeAnswers(to: AddressMessage.all)
         // Those to single places say nothing of where we are.
-        route += try routeAnswers(to: RouteEntry.all) { message in
-            if case .route(let entry, false) = message { entry.destinationLength <= 1 } else { false }
-        }
+        let routes = try routeAnswers(to: RouteEntry.all) { $0.isDefaultRoute }
         let way = try path()
-        route += way
-        if case .route(let best) = AnswerAssembly.path(way), let gateway = best.gateway, let index = best.interfaceIndex
-        {
+        route += routes + way
+        var gateways: [(IPAddress, Int32)] = []
+        for case .route(let entry, false) in way + routes where entry.isDefault || entry.destinationLength > 1 {
+            guard let gateway = entry.gateway, let index = entry.interfaceIndex,
+                !gateways.contains(where: { $0 == (gateway, index) })
+            else { continue }
+            gateways.append((gateway, index))
+        }
+        for (gateway, index) in gateways.prefix(KernelQueries.neighbourLimit) {
             route += try neighbour(gateway, on: index)
         }
         var wireless: [NL80211Message] = []
@@ -244,6 +268,13 @@ final class KernelQueries: @unchecked Sendable {
             inventory.devices[link.index] = link.name.flatMap { SysfsDevice.facts(named: $0, index: link.index) }
         }
         return inventory
+    }
+}
+
+extension RouteMessage {
+    /// To the internet, or to one of its halves.
+    fileprivate var isDefaultRoute: Bool {
+        if case .route(let entry, false) = self { entry.destinationLength <= 1 } else { false }
     }
 }
 

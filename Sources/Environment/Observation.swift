@@ -15,6 +15,12 @@ public enum Observation: Sendable {
     /// Messages were lost: everything has to be read again.
     case lost(ResyncCause)
     case dns(DNSConfiguration)
+    /// What daemons hold about a link may have changed; nil: about any of them.
+    case announcementsChanged(index: Int32?)
+    /// A network manager took back the profile that it had applied to a link.
+    case deactivated(index: Int32)
+    /// Whether the way to the internet costs by volume; nil where nobody tells any more.
+    case metered(Bool?)
     /// The machine is about to sleep, or woke up.
     case suspending
     case resumed
@@ -36,6 +42,10 @@ public enum Query: Hashable, Sendable {
     /// Which way a packet to the internet would take.
     case path
     case neighbour(IPAddress, index: Int32)
+    /// The main table's default routes of a link, some of which may have gone without a word.
+    case routes(index: Int32)
+    /// What daemons tell of a link and the network behind it.
+    case announcements(index: Int32, generation: UInt32)
     case inventory(ResyncCause)
 }
 
@@ -48,6 +58,8 @@ public enum Answer: Sendable {
     case radio(index: Int32, generation: UInt32, isBlocked: Bool)
     case path(PathReport)
     case neighbour(Neighbour?)
+    case routes(index: Int32, [RouteEntry])
+    case announcements(index: Int32, generation: UInt32, LinkAnnouncements)
     /// The kernel did not answer this time: not even the lack of an answer says anything.
     case failed(Query)
 }
@@ -74,6 +86,38 @@ public enum PathReport: Sendable {
     case unknown
 }
 
+/// What daemons on this machine tell of a link and the network behind it.
+public struct LinkAnnouncements: Hashable, Sendable {
+    public enum SearchDomains: Hashable, Sendable {
+        case told([String])
+        /// Whoever could tell does not.
+        case unknown
+        /// Neither systemd-resolved nor a network manager looks after the link: resolv.conf(5) has to do.
+        case file
+    }
+
+    public var searchDomains: SearchDomains
+    /// The 802.1X profile that is applied to the link now.
+    public var profile: AppliedProfile?
+
+    public init(searchDomains: SearchDomains = .unknown, profile: AppliedProfile? = nil) {
+        self.searchDomains = searchDomains
+        self.profile = profile
+    }
+}
+
+/// An 802.1X profile in use.
+public struct AppliedProfile: Hashable, Sendable {
+    /// The network it was made for; nil for a wired one.
+    public var ssid: SSID?
+    public var demands: EAPDemands
+
+    public init(ssid: SSID?, demands: EAPDemands) {
+        self.ssid = ssid
+        self.demands = demands
+    }
+}
+
 /// What sysfs says of a device.
 public struct DeviceFacts: Hashable, Sendable {
     /// `DEVTYPE` of its uevent, such as `wlan`, `wwan`, `bluetooth`.
@@ -98,8 +142,8 @@ public struct Inventory: Sendable {
     /// All wireless interfaces, those that join no network included.
     public var wireless: [WirelessInterface] = []
     public var path = PathReport.unknown
-    /// The gateway of that path.
-    public var neighbour: Neighbour?
+    /// The gateways of that path and of other default routes, as far as somebody asked for them before.
+    public var neighbours: [Neighbour] = []
 
     public init() {}
 }

@@ -13,14 +13,25 @@ public enum Recording {
         /// A question that the kernel did not answer.
         case failure(Query)
         case device(index: Int32, DeviceFacts)
+        /// What makes everything be read again, where no message says so.
+        case lost(ResyncCause)
+        case dns(DNSConfiguration)
+        case suspending
+        case resumed
+        case metered(Bool?)
+        case deactivated(index: Int32)
+        /// What daemons answered, of which there are no messages.
+        case announcements(index: Int32, generation: UInt32, LinkAnnouncements)
     }
 
     /// What a note says.
-    enum Note: Hashable {
+    enum Note {
         case start
         case answer(Query, count: Int, isRadioBlocked: Bool)
         case failure(Query)
-        case device(index: Int32, DeviceFacts)
+        case observation(Observation)
+
+        var isStart: Bool { if case .start = self { true } else { false } }
     }
 
     private static let mark = "vicinity/1"
@@ -45,6 +56,20 @@ public enum Recording {
             let records = messages.compactMap { record($0.message, $0.bus, at: time) }
             let text = "\(mark) answer \(records.count) \(isRadioBlocked ? 1 : 0) \(text(of: query))"
             return record(note: text, at: time) + records.joined()
+        case .dns(let configuration):
+            let servers = configuration.servers.map(\.description)
+            let domains = configuration.searchDomains.filter { !$0.contains { $0 == "," || $0 == " " } }
+            let text = "\(mark) dns \(list(servers)) \(list(domains))"
+            return record(note: text, at: time)
+        case .lost(let cause): return record(note: "\(mark) lost \(cause.rawValue)", at: time)
+        case .suspending: return record(note: "\(mark) suspending", at: time)
+        case .resumed: return record(note: "\(mark) resumed", at: time)
+        case .metered(let isMetered):
+            return record(note: "\(mark) metered \(isMetered.map { $0 ? "1" : "0" } ?? none)", at: time)
+        case .deactivated(let index): return record(note: "\(mark) deactivated \(index)", at: time)
+        case .announcements(let index, let generation, let announcements):
+            let text = "\(mark) announcements \(index) \(generation) \(text(of: announcements))"
+            return record(note: text, at: time)
         }
     }
 
@@ -63,6 +88,23 @@ public enum Recording {
         return Capture.record(CapturedDatagram(wall: time.wall, bus: 0, bytes: message.bytes[...]))
     }
 
+    private static let none = "-"
+
+    /// One word.
+    private static func list(_ words: [String]) -> String { words.isEmpty ? none : words.joined(separator: ",") }
+
+    private static func text(of announcements: LinkAnnouncements) -> String {
+        let domains =
+            switch announcements.searchDomains {
+            case .told(let names): "told \(list(names))"
+            case .unknown: "unknown \(none)"
+            case .file: "file \(none)"
+            }
+        guard let profile = announcements.profile else { return domains }
+        let (ca, name) = (profile.demands.certificationAuthority, profile.demands.serverName)
+        return "\(domains) \(profile.ssid?.hexadecimal ?? none) \(ca ? 1 : 0) \(name ? 1 : 0)"
+    }
+
     private static func text(of query: Query) -> String {
         switch query {
         case .association(let index, let generation): "association \(index) \(generation)"
@@ -71,6 +113,8 @@ public enum Recording {
         case .radio(let index, let generation): "radio \(index) \(generation)"
         case .path: "path"
         case .neighbour(let address, let index): "neighbour \(index) \(address)"
+        case .routes(let index): "routes \(index)"
+        case .announcements(let index, let generation): "announcements \(index) \(generation)"
         case .inventory(let cause): "inventory \(cause.rawValue)"
         }
     }
@@ -82,12 +126,31 @@ public enum Recording {
         guard message.type == 1 else { return nil }
         let words = String(decoding: message.payload, as: UTF8.self).split(separator: " ").map { String($0) }
         guard words.first == mark else { return nil }
+        let index = words.count > 2 ? Int32(words[2]) : nil
         switch words.dropFirst().first {
         case nil: return .start
         case "device":
-            guard words.count >= 4, let index = Int32(words[2]) else { return nil }
-            return .device(
-                index: index, DeviceFacts(type: words.count > 4 ? words[4] : nil, hasHardware: words[3] == "1"))
+            guard words.count >= 4, let index else { return nil }
+            let facts = DeviceFacts(type: words.count > 4 ? words[4] : nil, hasHardware: words[3] == "1")
+            return .observation(.device(index: index, facts))
+        case "dns":
+            guard words.count == 4 else { return nil }
+            let servers = list(words[2]).compactMap { IPAddress($0) }
+            return .observation(.dns(DNSConfiguration(servers: servers, searchDomains: list(words[3]))))
+        case "lost":
+            guard words.count == 3 else { return nil }
+            return ResyncCause(rawValue: words[2]).map { .observation(.lost($0)) }
+        case "suspending": return .observation(.suspending)
+        case "resumed": return .observation(.resumed)
+        case "metered":
+            guard words.count == 3 else { return nil }
+            return .observation(.metered(words[2] == none ? nil : words[2] == "1"))
+        case "deactivated": return index.map { .observation(.deactivated(index: $0)) }
+        case "announcements":
+            guard words.count >= 6, let index, let generation = UInt32(words[3]),
+                let announcements = announcements(Array(words[4...]))
+            else { return nil }
+            return .observation(.answer(.announcements(index: index, generation: generation, announcements)))
         case "answer":
             guard words.count >= 5, let count = Int(words[2]), count >= 0, let query = query(Array(words[4...]))
             else { return nil }
@@ -97,11 +160,35 @@ public enum Recording {
         }
     }
 
+    private static func list(_ word: String) -> [String] {
+        word == none ? [] : word.split(separator: ",").map { String($0) }
+    }
+
+    private static func announcements(_ words: [String]) -> LinkAnnouncements? {
+        var announcements = LinkAnnouncements()
+        switch words[0] {
+        case "told": announcements.searchDomains = .told(DomainName.list(list(words[1])))
+        case "file": announcements.searchDomains = .file
+        case "unknown": break
+        default: return nil
+        }
+        guard words.count == 5 else { return words.count == 2 ? announcements : nil }
+        let ssid = SSID(hexadecimal: words[2])
+        guard words[2] == none || ssid != nil else { return nil }
+        announcements.profile = AppliedProfile(
+            ssid: ssid, demands: EAPDemands(certificationAuthority: words[3] == "1", serverName: words[4] == "1"))
+        return announcements
+    }
+
     private static func query(_ words: [String]) -> Query? {
         let index = words.count > 1 ? Int32(words[1]) : nil
         switch (words.first, words.count) {
         case ("path", 1): return .path
         case ("inventory", 2): return ResyncCause(rawValue: words[1]).map { .inventory($0) }
+        case ("routes", 2): return index.map { .routes(index: $0) }
+        case ("announcements", 3):
+            guard let index, let generation = UInt32(words[2]) else { return nil }
+            return .announcements(index: index, generation: generation)
         case ("association", 3):
             guard let index, let generation = UInt32(words[2]) else { return nil }
             return .association(index: index, generation: generation)
@@ -149,6 +236,10 @@ enum AnswerAssembly {
         return nil
     }
 
+    static func routes(_ messages: [RouteMessage]) -> [RouteEntry] {
+        messages.compactMap { if case .route(let route, false) = $0 { route } else { nil } }
+    }
+
     /// - Parameter wireless: of each station interface its own answers, told apart by their index.
     static func inventory(_ messages: [RouteMessage], wireless: [NL80211Message]) -> Inventory {
         var inventory = Inventory()
@@ -160,7 +251,7 @@ enum AnswerAssembly {
             // The way to the internet comes as the host route of a look-up.
             case .route(let route, false) where route.destinationLength > 1: inventory.path = .route(route)
             case .route(let route, false): inventory.routes.append(route)
-            case .neighbour(let neighbour, false): inventory.neighbour = neighbour
+            case .neighbour(let neighbour, false): inventory.neighbours.append(neighbour)
             default: continue
             }
         }

@@ -36,7 +36,7 @@ public struct Replay {
             guard case .cut = error, !datagrams.isEmpty else { throw error }
         }
         self.datagrams = datagrams
-        isRecording = datagrams.first.flatMap { Replay.note($0) } == .start
+        isRecording = datagrams.first.flatMap { Replay.note($0) }?.isStart ?? false
         decoder.family = Replay.family(in: datagrams)
         // Nobody read everything before a capture of nlmon began.
         if !isRecording, let start { observe(.inventory(Inventory(), nil), at: start) }
@@ -47,7 +47,8 @@ public struct Replay {
         while position < datagrams.count {
             let datagram = datagrams[position]
             let time = moment(of: datagram)
-            if let due = reducer.deadline, due < time.boottime {
+            // At the same moment the answer comes after the question.
+            if let due = reducer.deadline, due <= time.boottime {
                 let moment = time.advanced(by: due - time.boottime)
                 let changes = observe(.deadline, at: moment)
                 if !changes.isEmpty { return Step(time: moment, changes: changes) }
@@ -111,7 +112,7 @@ public struct Replay {
     private mutating func take(_ note: Recording.Note, at time: Timestamp) -> [EnvironmentChange] {
         switch note {
         case .start: []
-        case .device(let index, let facts): observe(.device(index: index, facts), at: time)
+        case .observation(let observation): observe(observation, at: time)
         case .failure(let query): observe(.answer(.failed(query)), at: time)
         case .answer(let query, let count, let isRadioBlocked):
             takeAnswer(query, count, isRadioBlocked).map { observe($0, at: time) } ?? []
@@ -147,6 +148,8 @@ public struct Replay {
             return .answer(.radio(index: index, generation: generation, isBlocked: isRadioBlocked))
         case .path: return .answer(.path(AnswerAssembly.path(route)))
         case .neighbour: return .answer(.neighbour(AnswerAssembly.neighbour(route)))
+        case .routes(let index): return .answer(.routes(index: index, AnswerAssembly.routes(route)))
+        case .announcements: return nil  // They stand in the note.
         case .inventory(let cause): return .inventory(AnswerAssembly.inventory(route, wireless: wireless), cause)
         }
     }
@@ -172,7 +175,7 @@ public struct Replay {
         case .accessPoint(let index, let bssid): .answer(.accessPoint(index: index, bssid: bssid, nil))
         case .radio(let index, let generation): .answer(.radio(index: index, generation: generation, isBlocked: false))
         case .path: .answer(.path(.unknown))
-        case .neighbour, .inventory: nil
+        case .neighbour, .routes, .announcements, .inventory: nil
         }
     }
 

@@ -9,6 +9,7 @@ extension StationTracker {
         var association = association
         hint = nil
         generation &+= 1
+        associations &+= 1
         refusals = []
         if !isKnown { doubtLink(turn) }
         switch phase {
@@ -106,6 +107,8 @@ extension StationTracker {
         announce(&turn, isFinal: true)
         phase = .idle
         generation &+= 1
+        associations &+= 1
+        departures &+= 1
         // A failure that came late, about an association before, leaves the kernel with one that nobody announces.
         hint = turn.time.boottime + StationTracker.hintDelay
         turn.publish(.joinFailed(association.network, cause))
@@ -116,6 +119,7 @@ extension StationTracker {
     ) {
         doubtLink(turn)
         generation &+= 1
+        associations &+= 1
         phase = .lost(
             Loss(
                 previous: association, since: since ?? turn.time, cause: cause, isObserved: true,
@@ -125,6 +129,7 @@ extension StationTracker {
     mutating func leave(_ loss: Loss, _ turn: inout Turn) {
         phase = .idle
         generation &+= 1
+        departures &+= 1
         turn.publish(.left(loss.previous.network, loss.cause), at: loss.since)
         turn.queries += refusals.map { .accessPoint(index: turn.index, bssid: $0.bssid) }
     }
@@ -134,6 +139,7 @@ extension StationTracker {
         if loss.isSuspended {
             doubtLink(turn)
             generation &+= 1
+            associations &+= 1
             phase = .lost(loss)
         } else {
             leave(loss, &turn)

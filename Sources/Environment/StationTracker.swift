@@ -45,6 +45,10 @@ struct StationTracker: Sendable {
     static let carrierDelay: Int64 = 2_000_000
 
     var phase = Phase.idle
+    /// How many associations began and ended: what is known of one says nothing of the next.
+    var associations: UInt32 = 0
+    /// How many networks were left, or not joined after all; a roam leaves none.
+    var departures: UInt32 = 0
     /// Of questions: what was asked before an event says nothing about what came after it.
     var generation: UInt32 = 0
     /// When to ask what no event told.
@@ -63,6 +67,15 @@ struct StationTracker: Sendable {
         case .associating(let association): .associating(association.network)
         case .joined(let association): .joined(association.network)
         case .lost, .rejoining: .unknown
+        }
+    }
+
+    /// The network that the link is on, or on its way to.
+    var network: WiFiNetwork? {
+        switch phase {
+        case .joined(let association), .associating(let association), .rejoining(_, let association):
+            association.network
+        case .idle, .lost: nil
         }
     }
 

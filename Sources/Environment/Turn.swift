@@ -30,4 +30,6 @@ public struct Reduction: Sendable {
     public var changes: [EnvironmentChange] = []
     /// To be answered by whoever made the observation.
     public var queries: [Query] = []
+    /// Whether a link became known or unknown, which nobody is told of but rules have to heed.
+    public var hasBlurred = false
 }

@@ -20,6 +20,14 @@ public struct FeedEncoder {
     /// The next line of the feed.
     public mutating func line(for event: FeedEvent) -> FeedLine {
         sequence += 1
+        return line(for: event, sequence)
+    }
+
+    /// The line of an event that has not happened: a decision that a recorded feed was replayed for.
+    public func replayedLine(for event: FeedEvent) -> FeedLine { line(for: event, nil) }
+
+    /// - Parameter sequence: nil for what was only replayed.
+    private func line(for event: FeedEvent, _ sequence: UInt64?) -> FeedLine {
         let type = event.type
         // Its memory becomes the line's.
         var writer = JSONWriter(reserving: 640)
@@ -29,7 +37,9 @@ public struct FeedEncoder {
                 writer.field("interface", interface.name)
                 writer.field("ifindex", interface.index)
             }
+            if let kind = event.linkKind { writer.field("kind", kind.rawValue) }
             write(event.body, to: &writer)
+            if sequence == nil { writer.field("replayed", true) }
         }
         writer.endLine()
         return FeedLine(
@@ -61,7 +71,14 @@ public struct FeedEncoder {
         }
     }
 
-    private func lineForOne(
+    /// A line for one reader: why a rule or a network is as it is.
+    public func explanationLine(of explanation: Explanation, at time: Timestamp = .now()) -> FeedLine {
+        lineForOne("explanation", at: time) { writer in
+            writer.object("explanation") { explanation.write(to: &$0) }
+        }
+    }
+
+    func lineForOne(
         _ type: StaticString, at time: Timestamp = .now(), _ body: (inout JSONWriter) -> Void
     ) -> FeedLine {
         var writer = JSONWriter(reserving: 2_048)
@@ -146,6 +163,8 @@ public struct FeedEncoder {
             Snapshot.write(route, to: &writer)
         case .dnsChanged(let configuration): writer.object("dns") { Snapshot.write(configuration, to: &$0) }
         case .connectivityChanged(let connectivity): writer.field("connectivity", connectivity.rawValue)
+        case .evidenceChanged(let evidence): writer.object("evidence") { Snapshot.write(evidence, to: &$0) }
+        case .meteredChanged(let isMetered): writer.field("metered", isMetered)
         case .resynced(let cause): writer.object("cause") { $0.field("resync", cause.rawValue) }
         }
     }

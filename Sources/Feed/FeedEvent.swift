@@ -5,14 +5,20 @@ public import Platform
 public struct FeedEvent: Sendable {
     public var time: Timestamp
     public var body: Body
+    /// What the interface is whose link came up.
+    public var linkKind: LinkKind?
 
     public init(_ body: Body, at time: Timestamp) {
         self.time = time
         self.body = body
     }
 
-    public init(_ change: EnvironmentChange) {
+    /// - Parameter environment: the one after the change.
+    public init(_ change: EnvironmentChange, in environment: NetworkEnvironment? = nil) {
         self.init(.environment(change), at: change.time)
+        if case .linkUp = change.kind, let interface = change.interface {
+            linkKind = environment?.interfaces[interface.index]?.kind
+        }
     }
 
     public enum Body: Sendable {
@@ -130,6 +136,7 @@ extension EnvironmentChange.Kind {
         case .routeChanged: "route.changed"
         case .dnsChanged: "dns.changed"
         case .connectivityChanged: "connectivity.changed"
+        case .evidenceChanged, .meteredChanged: "evidence.changed"
         case .resynced: "agent.resynced"
         case .suspended: "agent.suspended"
         case .resumed: "agent.resumed"

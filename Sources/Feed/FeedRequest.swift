@@ -3,6 +3,7 @@ internal import JSON
 /// The line with which a reader may say what it wants; without one it gets everything from now on.
 ///
 ///     {"since":"9f0c…:17","types":["wifi.*"],"interface":"wlan0"}
+///     {"why":"office"}
 public struct FeedRequest: Sendable {
     public static let maximumLength = 4_096
 
@@ -11,6 +12,16 @@ public struct FeedRequest: Sendable {
     public var filter = FeedFilter()
     /// False for a reader that only wants the snapshot: the connection ends after it.
     public var follows = true
+    /// The rule or network to be explained, empty for all that hold: the connection ends after that.
+    public var why: String?
+
+    /// Of the longest name that rules and networks have.
+    public static let maximumNameLength = 64
+
+    /// Whether something can be the name of a rule or network at all.
+    public static func isName(_ text: String) -> Bool {
+        text.utf8.count <= maximumNameLength && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
 
     public init() {}
 
@@ -28,6 +39,10 @@ public struct FeedRequest: Sendable {
         filter.types = value["types"]?.array?.compactMap(\.string) ?? []
         filter.interface = value["interface"]?.string
         follows = value["follow"]?.bool ?? true
+        if let question = value["why"] {
+            guard let name = question.string, FeedRequest.isName(name) else { return nil }
+            why = name
+        }
     }
 
     /// The line to send.
@@ -42,6 +57,7 @@ public struct FeedRequest: Sendable {
             }
             if let interface = filter.interface { writer.field("interface", interface) }
             if !follows { writer.field("follow", false) }
+            if let why { writer.field("why", why) }
         }
         writer.endLine()
         return writer.octets

@@ -22,20 +22,24 @@ public final class FeedServer: @unchecked Sendable {
     private let readableBy: (UnixSocket.Peer) -> FeedPermission
     private let encoder: () -> FeedEncoder
     private let snapshot: (FeedPermission) -> FeedLine
+    private let explain: (String) -> [FeedLine]
 
     /// - Parameters:
     ///   - path: of the socket; everybody may connect, and learns from the first line what they may see.
     ///   - permission: what a peer may see.
     ///   - encoder: the encoder as it is now, for lines made for one reader.
     ///   - snapshot: the first line for a reader.
+    ///   - explain: the lines that explain a rule or a network, or everything that holds.
     public init(
         at path: String, on loop: EventLoop, permission: @escaping (UnixSocket.Peer) -> FeedPermission,
-        encoder: @escaping () -> FeedEncoder, snapshot: @escaping (FeedPermission) -> FeedLine
+        encoder: @escaping () -> FeedEncoder, snapshot: @escaping (FeedPermission) -> FeedLine,
+        explain: @escaping (String) -> [FeedLine] = { _ in [] }
     ) throws(SystemError) {
         self.loop = loop
         self.readableBy = permission
         self.encoder = encoder
         self.snapshot = snapshot
+        self.explain = explain
         listener = try UnixSocket.listen(at: path, mode: 0o666)
         try loop.watch(listener.rawValue) { [unowned self] _ in acceptAll() }
     }
@@ -126,6 +130,16 @@ public final class FeedServer: @unchecked Sendable {
         reader.filter = request.filter
         reader.isStarted = true
         reader.append(snapshot(.full), limit: FeedServer.queueLimit)
+        if let why = request.why {
+            // It gets what it asked for and nothing else.
+            reader.filter.types = [""]
+            for line in explain(why).prefix(FeedServer.queueLimit - 1) {
+                reader.append(line, limit: FeedServer.queueLimit)
+            }
+            reader.endsWhenSent = true
+            flush(descriptor, reader)
+            return
+        }
         for line in request.since.map(heldLines) ?? [] where request.filter.admits(line) {
             reader.append(line, limit: FeedServer.queueLimit + FeedServer.heldLimit)
         }

@@ -1,7 +1,7 @@
 internal import Environment
 internal import JSON
 internal import Netlink
-internal import Platform
+public import Platform
 internal import WiFi
 
 /// A line of the feed for people: local time, what happened, where. Names from the air are escaped.
@@ -63,6 +63,10 @@ public struct FeedText: Sendable {
         }
         if type == "route.changed" { parts.append(route(value["route"])) }
         if let dns = value["dns"] { parts.append(resolver(dns)) }
+        if let evidence = value["evidence"] { parts.append(self.evidence(evidence)) }
+        if let metered = value["metered"] {
+            parts.append(metered.bool.map { $0 ? "metered" : "not metered" } ?? "nobody tells whether it is metered")
+        }
         if let connectivity = value["connectivity"]?.string { parts.append(connectivity) }
         if let gap = value["gap"] { parts.append("\(gap["lost"]?.integer.map { "\($0)" } ?? "some") lines lost") }
         if let version = value["agent"]?["version"]?.string { parts.append(version) }
@@ -97,6 +101,25 @@ public struct FeedText: Sendable {
         let servers = (dns["servers"]?.array ?? []).compactMap(\.string)
         let search = (dns["search"]?.array ?? []).compactMap(\.string).map { $0.utf8.displayText }
         return (servers + search.map { "search \($0)" }).joined(separator: "  ")
+    }
+
+    private func evidence(_ evidence: JSONValue) -> String {
+        var parts = (evidence["gateways"]?.array ?? []).map { gateway in
+            ["via \(gateway["address"]?.string ?? "?")", gateway["mac"]?.string ?? ""].joined(separator: "  ")
+                .trimmedAtEnd
+        }
+        if parts.isEmpty { parts.append("no gateway") }
+        if let search = evidence["search"]?.array {
+            let domains = search.compactMap(\.string).map { $0.utf8.displayText }
+            parts.append(domains.isEmpty ? "no domain" : "domain \(domains.joined(separator: ", "))")
+        }
+        if let demands = evidence["authentication"], !demands.isNull {
+            let demanded = [("certification_authority", "an authority"), ("server_name", "a name")].compactMap {
+                demands[$0]?.bool == true ? $1 : nil
+            }
+            parts.append("802.1X demands \(demanded.isEmpty ? "nothing" : demanded.joined(separator: " and "))")
+        }
+        return parts.joined(separator: "  ")
     }
 
     private func heading(_ value: JSONValue, _ time: String) -> String {
@@ -183,9 +206,19 @@ extension String {
 
 extension CivilTime {
     /// The local time of a moment as the feed writes it, `2026-11-30T12:00:00.123456Z`.
-    static func local(iso8601 text: String) -> CivilTime? {
+    public static func local(iso8601 text: String) -> CivilTime? {
+        Timestamp.wall(iso8601: text).map { CivilTime(local: $0) }
+    }
+}
+
+extension Timestamp {
+    /// The civil time of a moment as the feed writes it; nil for anything else.
+    static func wall(iso8601 text: String) -> Int64? {
         let numbers = text.split { !$0.isNumber }.compactMap { Int64($0) }
-        guard numbers.count == 7, text.utf8.count == 27, (1...12).contains(numbers[1]) else { return nil }
+        guard numbers.count == 7, text.utf8.count == 27, (0...9_999).contains(numbers[0]),
+            (1...12).contains(numbers[1]),
+            numbers[2...].allSatisfy({ $0 <= 999_999 })
+        else { return nil }
         // Hinnant's days_from_civil: the reverse of `CivilTime.init(utc:)`.
         let year = numbers[1] <= 2 ? numbers[0] - 1 : numbers[0]
         let era = (year >= 0 ? year : year - 399) / 400
@@ -193,6 +226,6 @@ extension CivilTime {
         let dayOfYear = (153 * (numbers[1] + (numbers[1] > 2 ? -3 : 9)) + 2) / 5 + numbers[2] - 1
         let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
         let seconds = days * 86_400 + numbers[3] * 3_600 + numbers[4] * 60 + numbers[5]
-        return CivilTime(local: seconds * 1_000_000 + numbers[6])
+        return seconds * 1_000_000 + numbers[6]
     }
 }

@@ -15,6 +15,11 @@ extension JSONWriter {
         bool(value)
     }
 
+    public mutating func field(_ key: StaticString, _ value: Bool?) {
+        self.key(key)
+        if let value { bool(value) } else { null() }
+    }
+
     @inlinable
     public mutating func field(_ key: StaticString, _ value: some FixedWidthInteger) {
         self.key(key)

@@ -195,11 +195,26 @@ public struct RouteEntry: Hashable, Sendable {
         self.priority = priority
     }
 
+    /// `RT_TABLE_MAIN`
+    public static let mainTable: UInt32 = 254
+
     /// A unicast route that covers the internet.
     public var isDefault: Bool { kind == 1 && destinationLength == 0 && flags & 0x200 == 0 }  // not RTM_F_CLONED
 
     public static var all: NetlinkRequest {
         NetlinkRequest("RTM_GETROUTE", type: 26, isDump: true, header: [UInt8](repeating: 0, count: 12))
+    }
+
+    /// Asks for the main table's routes of one family through a link; kernels before 4.20 answer with all routes.
+    ///
+    /// Each family by itself: MPLS, which answers for `AF_UNSPEC` too, refuses a question about a table.
+    public static func all(through interfaceIndex: Int32, _ family: IPAddress.Family) -> NetlinkRequest {
+        var header = [UInt8](repeating: 0, count: 12)
+        header[0] = family.rawValue
+        header[4] = UInt8(mainTable)
+        var request = NetlinkRequest("RTM_GETROUTE", type: 26, isDump: true, header: header)
+        request.append(4, interfaceIndex)  // RTA_OIF
+        return request
     }
 
     /// Asks which way a packet to `destination` would take, policy rules and all tables heeded. Nothing is sent.

@@ -61,7 +61,7 @@ struct NetworkIndex: Sendable {
             byGateway.append(position)
         } else if !network.subnets.isEmpty {
             for entry in network.subnets {
-                subnetLengths.insert(SubnetLength(family: entry.value.address.family, length: entry.value.length))
+                subnetLengths.insert(SubnetLength(family: entry.value.family, length: entry.value.length))
                 add(.subnet(entry.value))
             }
             bySubnet.append(position)

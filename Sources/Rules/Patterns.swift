@@ -78,8 +78,8 @@ public struct OctetPattern: Hashable, Sendable {
 
 /// The first bits of MAC addresses, such as those of a vendor or a building.
 public struct MACAddressPrefix: Hashable, Sendable {
-    /// The bits beyond the length are zero.
-    public let address: MACAddress
+    /// Of the 48 bits of an address; those beyond the length are zero.
+    let bits: UInt64
     /// Bits, 0–48.
     public let length: Int
 
@@ -93,20 +93,19 @@ public struct MACAddressPrefix: Hashable, Sendable {
 
     init(_ address: MACAddress, length: Int) {
         self.length = length
-        let mask = length == 0 ? 0 : ~UInt64(0) << UInt64(48 - length)
-        let bits = address.rawValue & mask
-        self.address = MACAddress(octets: (0..<6).map { UInt8(truncatingIfNeeded: bits >> (40 - 8 * UInt64($0))) })!
+        bits = length == 0 ? 0 : address.rawValue & ~UInt64(0) << UInt64(48 - length)
     }
 
     public func contains(_ other: MACAddress) -> Bool {
-        MACAddressPrefix(other, length: length).address == address
+        MACAddressPrefix(other, length: length) == self
     }
 }
 
 /// A range of IP addresses, RFC 4632.
 public struct IPSubnet: Hashable, Sendable {
-    /// The bits beyond the length are zero.
-    public let address: IPAddress
+    public let family: IPAddress.Family
+    /// Those beyond the length are zero.
+    let octets: [UInt8]
     /// Bits, 0–32 or 0–128.
     public let length: Int
 
@@ -117,20 +116,20 @@ public struct IPSubnet: Hashable, Sendable {
             let length = prefixLength(parts[1], upTo: address.octets.count * 8)
         else { return nil }
         self.init(address, length: length)
-        guard self.address == address else { return nil }
+        guard octets == address.octets else { return nil }
     }
 
     init(_ address: IPAddress, length: Int) {
-        let octets = address.octets.enumerated().map { place, octet in
+        family = address.family
+        octets = address.octets.enumerated().map { place, octet in
             let bits = min(max(length - place * 8, 0), 8)
             return octet & UInt8(truncatingIfNeeded: 0xFF00 >> bits)
         }
-        self.address = IPAddress(octets: octets)!
         self.length = length
     }
 
     public func contains(_ other: IPAddress) -> Bool {
-        other.family == address.family && IPSubnet(other, length: length).address == address
+        other.family == family && IPSubnet(other, length: length) == self
     }
 }
 

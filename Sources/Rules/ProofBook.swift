@@ -95,10 +95,9 @@ struct ProofBook: Sendable {
                 }
             }
         }
-        for (proof, entry) in entries where !wanted.contains(proof) {
-            if let running = entry.running { steps.append(.forget(running)) }
-            entries[proof] = nil
-        }
+        let obsolete = entries.filter { !wanted.contains($0.key) }
+        for running in obsolete.compactMap(\.value.running).sorted() { steps.append(.forget(running)) }
+        for proof in obsolete.keys { entries[proof] = nil }
         return steps
     }
 

@@ -38,8 +38,11 @@ public struct RuleEngine: Sendable {
     /// The names of `standings`, in the order in which the machine came there.
     private var order: [String] = []
     private var placeTrustedSince: Int64?
+    /// Whether a link was unknown the last time.
+    private var wasBlurred = false
     private var now: Timestamp?
-    private var hasDecided = false
+    /// Whether every rule was looked at once. Tests keep it false, to see that looking at few of them is enough.
+    var hasDecided = false
     /// Whether a link's state has never been known: nothing can be said about the place, then.
     private var isBlind = false
 
@@ -48,7 +51,7 @@ public struct RuleEngine: Sendable {
     private var active: Set<Int> = [] {
         didSet { activations += 1 }
     }
-    /// Changes whenever `activeRules` does.
+    /// Changes whenever `activeRules` or `pendingRules` do.
     public private(set) var activations: UInt64 = 0
     /// Rules that time alone may change, and when (µs, boot time).
     private var due: [Int: Int64] = [:]
@@ -63,17 +66,29 @@ public struct RuleEngine: Sendable {
         let index: Int
     }
 
-    /// - Parameter activeRules: the rules that held before the agent was restarted in the same association: they do
-    ///   not enter again.
-    public init(ruleSet: RuleSet, options: Options = Options(), resuming activeRules: some Sequence<String> = []) {
+    /// - Parameters:
+    ///   - activeRules: the rules that held before the agent was restarted in the same association: they do not enter
+    ///     again.
+    ///   - pendingRules: those of them whose enter actions had not been started, since the network was not ready.
+    public init(
+        ruleSet: RuleSet, options: Options = Options(), resuming activeRules: some Sequence<String> = [],
+        pending pendingRules: some Sequence<String> = []
+    ) {
         self.ruleSet = ruleSet
         self.options = options
         states = ruleSet.rules.map { _ in RuleState() }
         let resumed = Set(activeRules)
+        let pending = Set(pendingRules)
         guard !resumed.isEmpty else { return }
         for (index, rule) in ruleSet.rules.enumerated() where rule.isEnabled && resumed.contains(rule.name) {
             active.insert(index)
+            states[index].isEntering = pending.contains(rule.name)
         }
+    }
+
+    /// The rules that hold and whose enter actions wait for the network, in the order of the files.
+    public var pendingRules: [String] {
+        awaiting.sorted().filter { states[$0].isEntering }.map { ruleSet.rules[$0].name }
     }
 
     /// The rules that hold now, in the order of the files.
@@ -156,7 +171,7 @@ public struct RuleEngine: Sendable {
 
     /// Why a rule holds or does not hold now; nil where there is no such rule.
     public func reason(forRule name: String) -> Reason? {
-        guard let index = ruleSet.rules.firstIndex(where: { $0.name == name }), let situation else { return nil }
+        guard let index = ruleSet.position(ofRule: name), let situation else { return nil }
         let rule = ruleSet.rules[index]
         guard rule.isEnabled else { return Reason(.no, "disabled") }
         var parts = [situation.reason(for: rule)]
@@ -168,6 +183,15 @@ public struct RuleEngine: Sendable {
         let isActive = active.contains(index)
         return Reason(isActive ? .yes : .no, isActive ? "holds" : "does not hold", parts: parts)
     }
+
+    /// Since when a rule has held, or has not held any more (µs, boot time); nil where it has been so from the beginning
+    /// or since before the agent was restarted.
+    public func changeTime(ofRule name: String) -> Int64? {
+        ruleSet.position(ofRule: name).flatMap { states[$0].changedAt }
+    }
+
+    /// Since when the machine has been on a network (µs, boot time); nil where it is not.
+    public func arrivalTime(onNetwork name: String) -> Int64? { standings[name]?.since }
 
     /// The same in one line.
     public func because(of rule: Rule) -> String {
@@ -200,9 +224,10 @@ public struct RuleEngine: Sendable {
             return []
         }
         isBlind = false
-        var decisions = prove(known, at: now)
-        let earlier = standings
-        let changed = move(to: stabilized(judgement, at: now), at: now, &decisions)
+        var decisions: [Decision] = []
+        let judged = prove(known, at: now, &decisions)
+        let earlier = (standings: standings, place: judgement.place)
+        let changed = move(to: stabilized(judged, at: now), at: now, &decisions)
 
         var affected = Set(due.filter { $0.value <= now }.keys).union(awaiting)
         if hasDecided {
@@ -224,10 +249,11 @@ public struct RuleEngine: Sendable {
     }
 
     /// Judges with what has been proven, and says what has to be.
-    private mutating func prove(_ environment: NetworkEnvironment, at now: Int64) -> [Decision] {
-        var decisions: [Decision] = []
-        judgement = ruleSet.judge(environment, proofs: proofs.proofs)
-        guard links.unknown.isEmpty else { return [] }
+    private mutating func prove(
+        _ environment: NetworkEnvironment, at now: Int64, _ decisions: inout [Decision]
+    ) -> Judgement {
+        let judgement = ruleSet.judge(environment, proofs: proofs.proofs)
+        guard links.unknown.isEmpty else { return judgement }
         let before = proofs.proofs
         for step in proofs.update(judgement, environment, in: ruleSet, at: now) {
             switch step {
@@ -236,8 +262,7 @@ public struct RuleEngine: Sendable {
             }
         }
         // A proof was made on another association or is too old.
-        if proofs.proofs != before { judgement = ruleSet.judge(environment, proofs: proofs.proofs) }
-        return decisions
+        return proofs.proofs == before ? judgement : ruleSet.judge(environment, proofs: proofs.proofs)
     }
 
     /// Networks that have not been there long enough are not known to be there.
@@ -292,13 +317,14 @@ public struct RuleEngine: Sendable {
 
     private struct Movement {
         var networks: Set<String> = []
-        /// Whether the place as a whole began or ceased to be sure enough for less protection.
+        /// Whether the place as a whole began or ceased to be sure enough for less protection, or to be so for longer.
         var hasTrust = false
     }
 
     /// Networks left, then networks entered or known better or worse; answers whatever rules may depend on.
     private mutating func move(to new: Judgement, at now: Int64, _ decisions: inout [Decision]) -> Movement {
         var movement = Movement()
+        let wasSuspended = judgement.isSuspended
         judgement = new
         let names = Set(new.matches.map(\.name))
         for name in order where !names.contains(name) {
@@ -344,6 +370,13 @@ public struct RuleEngine: Sendable {
         let nowDoubtful = Set(new.doubts.map(\.name))
         movement.networks.formUnion(doubtful.symmetricDifference(nowDoubtful))
         doubtful = nowDoubtful
+        if wasSuspended != new.isSuspended { movement.hasTrust = true }
+        if wasBlurred == mayBegin {
+            // From now on trust matures again, or no longer does.
+            movement.hasTrust = true
+            movement.networks.formUnion(order)
+        }
+        wasBlurred = !mayBegin
         let isTrusted = !new.isSuspended && new.assurance >= .mutual
         if isTrusted != (placeTrustedSince != nil), !isTrusted || mayBegin {
             placeTrustedSince = isTrusted ? now : nil
@@ -358,8 +391,8 @@ public struct RuleEngine: Sendable {
     }
 
     private mutating func decide(
-        _ index: Int, _ situation: Situation, _ earlier: [String: Standing], _ weekTime: WeekTime, _ time: Timestamp,
-        _ decisions: inout [Decision]
+        _ index: Int, _ situation: Situation, _ earlier: (standings: [String: Standing], place: NetworkMatch?),
+        _ weekTime: WeekTime, _ time: Timestamp, _ decisions: inout [Decision]
     ) {
         let rule = ruleSet.rules[index]
         var state = states[index]
@@ -381,12 +414,22 @@ public struct RuleEngine: Sendable {
         due[index] = next
         if state.isHeld, !wasHeld { decisions.append(.ruleSkipped(rule, because: heldText)) }
 
-        let subject = state.subject
+        // The place on which the rule holds, as long as it does so undisputed; a rule off networks is not looked at
+        // whenever that changes, but when it becomes disputed.
         let match = rule.match(in: situation)
-        // The place on which the rule holds, as long as it does so undisputed.
-        if isActive, situation.isUndisputed(rule) { state.subject = match ?? situation.judgement.place }
+        let isUndisputed = situation.isUndisputed(rule)
+        if wasActive, !isUndisputed, state.isPlaced {
+            state.subject = earlier.place
+            state.isPlaced = false
+        }
+        let subject = state.subject
+        if isActive, isUndisputed {
+            state.subject = match ?? situation.judgement.place
+            state.isPlaced = match == nil
+        }
         if isActive != wasActive {
             if isActive { active.insert(index) } else { active.remove(index) }
+            state.changedAt = now
             let because = isInTime ? situation.summary(for: rule) : RuleEngine.outsideOfTime
             let edge: Rule.Edge = isActive ? .enter : .leave
             if let obsolete = state.lastRun, obsolete != edge {
@@ -398,7 +441,7 @@ public struct RuleEngine: Sendable {
             state.isEntering = isActive
             if !isActive, !isObserving(rule), !rule.leave.isEmpty {
                 // The access point may be another one than when the rule began to hold.
-                let last = subject.flatMap { earlier[$0.name]?.match } ?? subject
+                let last = subject.flatMap { earlier.standings[$0.name]?.match } ?? subject
                 run(rule, .leave, last, &decisions)
                 state.lastRun = .leave
             }
@@ -406,6 +449,7 @@ public struct RuleEngine: Sendable {
         let isReady = isActive && environment.map { rule.isReady(on: match, $0) } ?? false
         if isActive, state.isEntering, isReady {
             state.isEntering = false
+            activations += 1
             if !isObserving(rule), !rule.enter.isEmpty {
                 run(rule, .enter, state.subject, &decisions)
                 state.lastRun = .enter
@@ -480,6 +524,10 @@ public struct RuleEngine: Sendable {
 private struct RuleState {
     /// The place on which it holds, or held last.
     var subject: NetworkMatch?
+    /// Whether that is just where the machine was, and no network of the rule's.
+    var isPlaced = false
+    /// When it began or ceased to hold (µs, boot time).
+    var changedAt: Int64?
     /// The edge whose actions were run last, and may still run.
     var lastRun: Rule.Edge?
     /// It holds, and its enter actions have not been started.

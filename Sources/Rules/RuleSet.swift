@@ -9,6 +9,7 @@ public struct RuleSet: Sendable {
     /// The rules that lower protection off networks: how sure the place is matters to them.
     let relaxingOffNetworks: [Int]
     private let positions: [String: Int]
+    private let rulePositions: [String: Int]
 
     /// Names must be unique and what rules refer to must exist, as `load(_:)` makes sure.
     public init(networks: [NetworkDefinition] = [], rules: [Rule] = []) {
@@ -17,6 +18,8 @@ public struct RuleSet: Sendable {
         index = NetworkIndex(networks)
         positions = Dictionary(
             networks.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        rulePositions = Dictionary(
+            rules.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         var rulesByNetwork: [String: [Int]] = [:]
         for (position, rule) in rules.enumerated() {
             for network in rule.condition.networks where rulesByNetwork[network.name]?.last != position {
@@ -32,6 +35,19 @@ public struct RuleSet: Sendable {
     /// A described network by its name.
     public func network(named name: String) -> NetworkDefinition? {
         positions[name].map { networks[$0] }
+    }
+
+    /// A rule by its name.
+    public func rule(named name: String) -> Rule? {
+        rulePositions[name].map { rules[$0] }
+    }
+
+    func position(ofRule name: String) -> Int? { rulePositions[name] }
+
+    /// `; did you mean "…"?` where a rule or a network has a name like that, otherwise nothing.
+    public func hint(for name: String) -> String {
+        Spelling.hint(
+            for: name, among: rules.map(\.name) + networks.map(\.name) + BuiltInNetwork.allCases.map(\.rawValue))
     }
 }
 

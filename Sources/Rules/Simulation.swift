@@ -10,6 +10,8 @@ public struct Simulation: Sendable {
     }
 
     public private(set) var judgement = Judgement()
+    /// As it stands in the end, to be asked for reasons.
+    public private(set) var engine: RuleEngine
     /// In the order of the files.
     public private(set) var rules: [RuleState] = []
     /// What shall hold.
@@ -28,6 +30,7 @@ public struct Simulation: Sendable {
         at time: Timestamp = Timestamp(wall: 0, boottime: 0)
     ) {
         var engine = RuleEngine(ruleSet: ruleSet)
+        self.engine = engine
         var now = time
         // A rule whose hour is near asks to be called when the minute ends, and the clock stands still here: from its
         // beginning on that is once a minute.
@@ -51,6 +54,7 @@ public struct Simulation: Sendable {
             now.boottime = max(due, now.boottime)
             pending = engine.advance(to: now)
         }
+        self.engine = engine
         judgement = engine.judgement
         states = engine.desiredStates
         let active = Set(engine.activeRules)

@@ -179,6 +179,45 @@ struct AgentProgramTests {
         #expect(VicinityCommand.run(["vicinity", "reload", "--socket", place.directory + "/none"]) == 69)
     }
 
+    /// What `vicinity why` asks, of the agent itself.
+    @Test func itSaysWhy() throws {
+        let place = try Place(rules: "[rule.alone]\non = \"offline\"\nsettle = \"0s\"\n")
+        let process = try place.agent()
+        defer {
+            process.terminate()
+            process.waitUntilExit()
+        }
+        var client = try place.connect(to: process)
+        _ = client.next()
+        #expect(try why("alone", place)["kind"]?.string == "rule")
+        let alone = try why("alone", place)
+        #expect(alone["truth"]?.string == "yes" && alone["text"]?.string == "on offline, claimed: link none up")
+        #expect(alone["file"]?.string?.hasSuffix("/etc/rules.d/a.toml") == true && alone["line"]?.integer == 1)
+        #expect(alone["since"]?.string?.hasSuffix("Z") == true)
+        #expect(alone["lines"]?.array?.compactMap(\.string) == ["+ on offline, claimed: link none up"])
+        #expect(alone["last_good"] == nil)
+        #expect(try why("offline", place)["kind"]?.string == "network")
+        #expect(try why("", place)["name"]?.string == "offline")
+        let unknown = try why("alnoe", place)
+        #expect(unknown["kind"]?.isNull == true)
+        #expect(unknown["text"]?.string?.contains("did you mean \"alone\"?") == true)
+        try "[rule.other".write(toFile: place.directory + "/etc/rules.d/a.toml", atomically: true, encoding: .utf8)
+        kill(process.processIdentifier, SIGHUP)
+        _ = read(&client, until: "agent.reloaded")
+        #expect(try why("alone", place)["last_good"]?.bool == true)
+    }
+
+    /// The first explanation of a name.
+    private func why(_ name: String, _ place: Place) throws -> JSONValue {
+        var request = FeedRequest()
+        request.why = name
+        var client = try FeedClient(connectingTo: place.socket, request: request)
+        _ = client.next()
+        let line = client.next()
+        let answer = try JSONValue(parsing: try #require(line), maximumSize: 1 << 16)
+        return try #require(answer["explanation"])
+    }
+
     @Test func rulesThatOthersCanWriteAreRefused() throws {
         let place = try Place(rules: "[rule.alone]\non = \"offline\"\nsettle = \"0s\"\n")
         chmod(place.directory + "/etc/rules.d", 0o777)

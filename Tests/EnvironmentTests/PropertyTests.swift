@@ -27,15 +27,22 @@ import WiFi
     /// A trial must be one: most of them see every kind of change.
     @Test func trialsAreEventful() {
         var kinds: [String: Int] = [:]
+        var authenticated = 0
         for seed in 0..<200 as Range<UInt64> {
             var trial = Trial(seed: seed)
             trial.run()
+            if trial.isAuthenticated { authenticated += 1 }
             for line in trial.told { kinds[String(line.prefix { $0 != " " }), default: 0] += 1 }
         }
         for kind in ["associating", "joined", "failed", "left", "roamed", "resynced", "suspended", "channel"] {
             #expect(kinds[kind] ?? 0 >= 30, "\(kind)")
         }
+        #expect(authenticated >= 30)
     }
+}
+
+extension Query {
+    fileprivate var isForDaemons: Bool { if case .announcements = self { true } else { false } }
 }
 
 /// One random course of events.
@@ -47,10 +54,14 @@ struct Trial {
     private var isOverrun = false
     private var isAsleep = false
     private var checkers: [Int32: Checker] = [:]
+    /// What was told of each link's evidence.
+    private var evidence: [Int32: LinkEvidence] = [:]
     private var events = 0
     private var pendingLinks: [(due: Int64, index: Int32)] = []
     private var nextIndex: Int32 = 10
 
+    /// Whether a link was seen whose authentication was known.
+    private(set) var isAuthenticated = false
     private(set) var complaints: [String] = []
     private(set) var told: [String] = []
     private(set) var story: [String] = []
@@ -65,6 +76,11 @@ struct Trial {
     private static let strangers = [AccessPoint("Home", 0xe1), AccessPoint("Office", 0xe2, .enterprise)]
     private static let drivers = [Driver.mac80211, .mac80211, .mwifiex, .flagless, .listless]
 
+    private static let announcements = LinkAnnouncements(
+        searchDomains: .told(["office.example"]),
+        profile: AppliedProfile(
+            ssid: SSID(utf8: "Office"), demands: EAPDemands(certificationAuthority: true, serverName: true)))
+
     init(seed: UInt64) {
         random = SeededGenerator(seed)
         var kernel = SimulatedKernel()
@@ -73,6 +89,8 @@ struct Trial {
             kernel.interfaces[index] = .init(
                 name: "wlan\(index - 3)", driver: Trial.drivers.randomElement(using: &random) ?? .mac80211)
         }
+        // A network manager that is always late: it has the office's profile applied, wherever the station is.
+        for index in kernel.interfaces.keys { kernel.announcements[index] = Trial.announcements }
         world = World(kernel)
         world.isSlow = true
     }
@@ -286,7 +304,7 @@ struct Trial {
 
     /// One question is answered; sometimes events are read between answer and delivery.
     private mutating func answer() {
-        while !world.questions.isEmpty, !random.once(in: 6) {
+        while let question = world.questions.first, question.isForDaemons || !random.once(in: 6) {
             let answer = world.ask(world.takeQuestion())
             if random.once(in: 8) { act() }
             read()
@@ -308,15 +326,40 @@ struct Trial {
 
     private mutating func check() {
         for change in world.toldEverything() {
+            if case .evidenceChanged(let new) = change.kind, let index = change.interface?.index {
+                if evidence[index] ?? LinkEvidence() == new { complaints.append("\(index): evidence told twice") }
+                evidence[index] = new
+            }
             guard let line = change.line else { continue }
             story.append("\(change.interface?.index ?? 0): → \(line)")
             told.append(line)
             guard let index = change.interface?.index else { continue }
             if let complaint = checkers[index, default: Checker()].take(change.kind) { complaints.append(complaint) }
         }
+        checkEvidence()
         if world.questionCount > 200 + 40 * events {
             complaints.append("\(world.questionCount) questions, \(events) events")
         }
+    }
+
+    /// What is told is what is known, and no network has another one's authentication.
+    private mutating func checkEvidence() {
+        for (index, interface) in world.environment.interfaces {
+            if interface.evidence != evidence[index] ?? LinkEvidence() {
+                complaints.append("\(index): evidence not told")
+            }
+            guard interface.evidence.authentication != nil else { continue }
+            isAuthenticated = true
+            switch interface.wifi {
+            case .joined(let network), .associating(let network):
+                if network.ssid != Trial.announcements.profile?.ssid || !network.security.isEnterprise {
+                    complaints.append("\(index): authentication of another network")
+                }
+            case .unknown: break
+            case .idle, nil: complaints.append("\(index): authentication without a network")
+            }
+        }
+        evidence = evidence.filter { world.environment.interfaces[$0.key] != nil }
     }
 
     /// Everything is read and answered, and all time runs out: what is known is what is true.

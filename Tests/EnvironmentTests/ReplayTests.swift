@@ -1,9 +1,10 @@
-import Environment
 import Netlink
 import Platform
 import TestSupport
 import Testing
 import WiFi
+
+@testable import Environment
 
 /// Captures of a real kernel (6.1, mac80211_hwsim, an nlmon device), replayed: what `iw event` printed at the same time
 /// is what is told, without the chatter.
@@ -149,6 +150,31 @@ import WiFi
         world.kernel.path = .defaultRoute(via: "192.0.2.1", on: 5, length: 32, flags: 0x200)
         world.kernel.neighbour = .neighbour("192.0.2.1", .numbered(1), on: 5)
         world.hear(.defaultRoute(via: "192.0.2.1", on: 5, table: 51_820), .rule())
+        world.kernel.route = [.defaultRoute(via: "192.0.2.2", on: 5), .neighbour("192.0.2.2", .numbered(2), on: 5)]
+        world.kernel.announcements[5] = LinkAnnouncements(searchDomains: .told(["corp.example", "lab.example"]))
+        world.kernel.announcements[3] = LinkAnnouncements(
+            searchDomains: .told([]),
+            profile: AppliedProfile(
+                ssid: SSID(octets: office.ssid), demands: EAPDemands(certificationAuthority: true, serverName: false)))
+        world.hear(.address("192.0.2.8", on: 5), world.kernel.route[0])
+        world.kernel.route = []
+        world.hear(.address("192.0.2.8", on: 5, isRemoved: true))
+        let dns = DNSConfiguration(servers: [.loopback], searchDomains: ["corp.example"])
+        world.tell(.dns(dns), .dns(dns))
+        world.tell(.dns(.init()), .dns(.init()))
+        for isMetered in [true, false, nil] { world.tell(.metered(isMetered), .metered(isMetered)) }
+        // What comes while everything is read counts for more than what is read.
+        world.isSlow = true
+        world.tell(.lost(.managerChanged), .lost(.managerChanged))
+        world.setLink(2)
+        world.answer()
+        world.isSlow = false
+        world.join(office)
+        world.tell(.deactivated(index: 3), .deactivated(index: 3))
+        world.tell(.suspending, .suspending)
+        world.tell(.resumed, .resumed)
+        world.disconnect(reason: 3)
+        world.pass(40)
         world.kernel.interfaces[3]?.scan = [.scanEntry(upstairs, isAssociated: false)]
         world.hear(.authenticate(upstairs, status: 17))
         world.pass(1)
@@ -191,6 +217,19 @@ import WiFi
         #expect(replayed.map(\.kind) == changes.map(\.kind))
         #expect(replayed.map(\.interface) == changes.map(\.interface))
         #expect(replay.environment == world.environment)
+    }
+
+    /// The day has some of everything that is recorded.
+    @Test func theDayIsFull() {
+        let kinds = day().toldEverything().map(\.kind)
+        let evidence = kinds.compactMap { if case .evidenceChanged(let evidence) = $0 { evidence } else { nil } }
+        #expect(evidence.contains { $0.authentication != nil })
+        #expect(evidence.contains { $0.searchDomains == ["corp.example", "lab.example"] })
+        #expect(evidence.contains { $0.gateways.first?.hardwareAddress == .numbered(2) })
+        #expect(evidence.contains { $0.gateways == [] && $0.searchDomains != nil })
+        #expect(kinds.contains(.meteredChanged(nil)))
+        #expect(kinds.contains(.suspended))
+        #expect(kinds.contains { if case .dnsChanged = $0 { true } else { false } })
     }
 
     @Test func stampsAreThoseOfTheDay() throws {
@@ -304,6 +343,10 @@ import WiFi
     }
 
     @Test(arguments: [
+        "lost", "lost nonsense", "dns", "dns -", "dns x y z", "metered", "deactivated", "deactivated x",
+        "announcements", "announcements 3 1",
+        "announcements 3 1 told", "announcements 3 1 told a b", "announcements 3 1 told a zz 1 1",
+        "announcements x 1 told a", "announcements 3 x file -", "answer 1 0 routes x", "failure announcements 3",
         "answer -1 0 path", "answer 99999999999 0 path", "answer 1 0", "answer 1 0 nonsense", "answer x 0 path",
         "answer 1 0 association 3", "answer 1 0 association x 1", "answer 1 0 neighbour 3 x", "failure", "failure path",
         "failure nonsense", "device", "device 3", "device x 1 wlan", "nonsense", "answer 1 0 inventory nonsense",
@@ -314,5 +357,12 @@ import WiFi
             World(isRecording: true).recording
             + Capture.record(CapturedDatagram(wall: 1_796_000_001_000_000, bus: 0, bytes: note.bytes[...]))
         survive(file)
+    }
+}
+
+extension IPAddress {
+    fileprivate static var loopback: IPAddress {
+        guard let address = IPAddress("127.0.0.1") else { preconditionFailure("127.0.0.1 is no address") }
+        return address
     }
 }

@@ -49,6 +49,8 @@ struct SimulatedKernel {
     /// The answer to the look-up of the way to the internet.
     var path: Signal?
     var neighbour: Signal?
+    /// What daemons would say of a link; nobody is there to say something of those that are missing.
+    var announcements: [Int32: LinkAnnouncements] = [:]
 
     func answer(_ query: Query) -> Observation {
         switch query {
@@ -66,7 +68,14 @@ struct SimulatedKernel {
         case .radio(let index, let generation):
             .answer(.radio(index: index, generation: generation, isBlocked: interfaces[index]?.isBlocked ?? false))
         case .path: .answer(.path(AnswerAssembly.path(routes([path]))))
-        case .neighbour: .answer(.neighbour(AnswerAssembly.neighbour(routes([neighbour]))))
+        case .neighbour: .answer(.neighbour(AnswerAssembly.neighbour(routes(signals(for: query)))))
+        case .routes(let index):
+            .answer(.routes(index: index, AnswerAssembly.routes(routes(signals(for: query)))))
+        case .announcements(let index, let generation):
+            .answer(
+                .announcements(
+                    index: index, generation: generation,
+                    announcements[index] ?? LinkAnnouncements(searchDomains: .file)))
         case .inventory(let cause): .inventory(inventory, cause)
         }
     }
@@ -79,7 +88,17 @@ struct SimulatedKernel {
         case .accessPoint(let index, _): interfaces[index]?.scan ?? []
         case .radio: []
         case .path: [path].compactMap { $0 }
-        case .neighbour: [neighbour].compactMap { $0 }
+        case .neighbour(let address, let index):
+            ([neighbour].compactMap { $0 } + route).filter { signal in
+                guard case .neighbour(let known, _)? = try? RouteMessage(signal.message) else { return false }
+                return known.address == address && known.interfaceIndex == index
+            }
+        case .routes(let index):
+            route.filter { signal in
+                guard case .route(let entry, _)? = try? RouteMessage(signal.message) else { return false }
+                return entry.interfaceIndex == index && entry.table == RouteEntry.mainTable
+            }
+        case .announcements: []
         case .inventory:
             (indexes.map { link($0) } + route + [path, neighbour] + indexes.map { interface($0) }).compactMap { $0 }
                 + indexes.flatMap { association(of: $0) }

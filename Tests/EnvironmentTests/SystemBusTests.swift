@@ -1,6 +1,4 @@
-import CSystemd
 import Environment
-import Foundation
 import Glibc
 import Platform
 import Testing
@@ -10,53 +8,6 @@ import Testing
 /// The address comes from the environment of the process, so that these run one after the other.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct SystemBusTests {
-    private final class PrivateBus {
-        private let daemon = Process()
-        private var connection: OpaquePointer?
-        private let directory = NSTemporaryDirectory() + "bus-\(UInt32.random(in: 0 ... .max))"
-
-        init() throws {
-            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-            let address = "unix:path=\(directory)/socket"
-            try """
-            <busconfig><type>system</type><listen>\(address)</listen><auth>EXTERNAL</auth>
-            <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/>
-            <allow eavesdrop="true"/><allow own="*"/><allow user="*"/></policy></busconfig>
-            """.write(toFile: directory + "/bus.conf", atomically: true, encoding: .utf8)
-            let ready = Pipe()
-            daemon.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
-            daemon.arguments = ["--config-file=\(directory)/bus.conf", "--nofork", "--print-address=1"]
-            daemon.standardOutput = ready
-            try daemon.run()
-            _ = try ready.fileHandleForReading.read(upToCount: 1)
-            setenv("DBUS_SYSTEM_BUS_ADDRESS", address, 1)
-            #expect(sd_bus_open_system(&connection) >= 0)
-        }
-
-        deinit {
-            sd_bus_flush_close_unref(connection)
-            // Foundation starts it with SIGTERM blocked.
-            kill(daemon.processIdentifier, SIGKILL)
-            daemon.waitUntilExit()
-            unsetenv("DBUS_SYSTEM_BUS_ADDRESS")
-            try? FileManager.default.removeItem(atPath: directory)
-        }
-
-        func own(_ name: String) { #expect(sd_bus_request_name(connection, name, 0) >= 0) }
-        func disown(_ name: String) { #expect(sd_bus_release_name(connection, name) >= 0) }
-
-        func prepareForSleep(_ isStarting: Bool) {
-            var message: OpaquePointer?
-            sd_bus_message_new_signal(
-                connection, &message, "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "PrepareForSleep")
-            var value: Int32 = isStarting ? 1 : 0
-            sd_bus_message_append_basic(message, CChar(UInt8(ascii: "b")), &value)
-            sd_bus_send(connection, message, nil)
-            sd_bus_message_unref(message)
-            sd_bus_flush(connection)
-        }
-    }
-
     private func kinds(_ stream: AsyncStream<EnvironmentUpdate>, until kind: EnvironmentChange.Kind) async
         -> [EnvironmentChange.Kind]
     {

@@ -63,6 +63,12 @@ final class World {
         observe(.device(index: index, facts))
     }
 
+    /// What no message of the kernel's says.
+    func tell(_ fact: Recording.Fact, _ observation: Observation) {
+        record(fact)
+        observe(observation)
+    }
+
     private func record(_ fact: @autoclosure () -> Recording.Fact) {
         guard isRecording else { return }
         recording += Recording.records(of: fact(), at: now)
@@ -94,6 +100,10 @@ final class World {
         case .radio(let index, _):
             record(
                 .answer(question, [], isRadioBlocked: kernel.interfaces[index]?.isBlocked ?? false))
+        case .announcements(let index, let generation):
+            if case .answer(.announcements(_, _, let announcements)) = kernel.answer(question) {
+                record(.announcements(index: index, generation: generation, announcements))
+            }
         default: record(.answer(question, kernel.signals(for: question)))
         }
         return kernel.answer(question)

@@ -15,6 +15,9 @@ import WiFi
         lines.append(encoder.snapshotLine(of: Samples.crowdedEnvironment, permission: .full).octets)
         lines.append(encoder.snapshotLine(of: NetworkEnvironment(), permission: .full).octets)
         lines.append(encoder.snapshotLine(of: Samples.crowdedEnvironment, permission: .denied).octets)
+        lines += Samples.explanations.map { encoder.explanationLine(of: $0).octets }
+        lines += Samples.events.map { encoder.replayedLine(for: $0).octets }
+        lines += Samples.summaries.map { encoder.summaryLine(of: $0).octets }
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let validator = Process()
         validator.executableURL = tests.appendingPathComponent("validate-lines")
@@ -57,6 +60,45 @@ import WiFi
         let wifi = encoder.line(for: FeedEvent(change)).json?["wifi"]
         #expect(wifi?["ssid"]?.isNull == true)
         #expect(wifi?["ssid_hex"]?.string == "1b5d303b7807e280ae00ff9b")
+    }
+
+    @Test func evidenceAndCost() throws {
+        var encoder = FeedEncoder()
+        var evidence = LinkEvidence()
+        let address = try #require(IPAddress("192.0.2.1"))
+        evidence.gateways = [Gateway(address: address, hardwareAddress: Samples.bssid), Gateway(address: address)]
+        evidence.searchDomains = ["corp.example"]
+        evidence.authentication = EAPDemands(certificationAuthority: true, serverName: false)
+        func line(_ kind: EnvironmentChange.Kind, _ interface: InterfaceReference?) -> String {
+            let octets = encoder.line(
+                for: FeedEvent(EnvironmentChange(time: Samples.time, interface: interface, kind: kind))
+            ).octets
+            let text = String(decoding: octets, as: UTF8.self)
+            return text.split(separator: "\"type\":").last.map { String($0) } ?? ""
+        }
+        #expect(
+            line(.evidenceChanged(evidence), Samples.interface)
+                == #""evidence.changed","interface":"wlan0","ifindex":4,"evidence":{"gateways":["#
+                + #"{"address":"192.0.2.1","mac":"02:00:00:00:00:00"},{"address":"192.0.2.1","mac":null}],"#
+                + #""search":["corp.example"],"authentication":{"certification_authority":true,"server_name":false}}}"#
+                + "\n")
+        #expect(
+            line(.evidenceChanged(LinkEvidence()), Samples.interface)
+                == #""evidence.changed","interface":"wlan0","ifindex":4,"evidence":{"gateways":[],"search":null,"#
+                + #""authentication":null}}"# + "\n")
+        #expect(line(.meteredChanged(nil), nil) == #""evidence.changed","metered":null}"# + "\n")
+        #expect(line(.meteredChanged(true), nil) == #""evidence.changed","metered":true}"# + "\n")
+    }
+
+    /// However much there is to tell, what places the machine is told first.
+    @Test func theSnapshotHasTheEvidenceOfPhysicalLinks() throws {
+        let line = FeedEncoder().snapshotLine(of: Samples.crowdedEnvironment, permission: .full)
+        let interfaces = try #require(line.json?["interfaces"]?.array)
+        #expect(interfaces.count > 1)
+        #expect(interfaces[0]["evidence"]?["authentication"]?["certification_authority"]?.bool == true)
+        #expect(interfaces[0]["evidence"]?["gateways"]?.array?.count == 4)
+        #expect(interfaces.allSatisfy { ($0["kind"]?.string == "wifi") == ($0["evidence"] != nil) })
+        #expect(line.json?["metered"]?.isNull == true)
     }
 
     @Test func timeIsWrittenInUTC() {
@@ -103,6 +145,33 @@ import WiFi
         let shown = try #require(
             FeedText(isColored: false).text(of: encoder.line(for: FeedEvent(change)).octets.dropLast()))
         #expect(shown.hasSuffix("Corp-Staff  wpa2-psk  channel 1  -30 dBm  02:00:00:00:00:00  from 02:00:00:00:00:01"))
+    }
+
+    @Test func evidenceInWords() throws {
+        var encoder = FeedEncoder()
+        func text(_ kind: EnvironmentChange.Kind) -> String {
+            let change = EnvironmentChange(time: Samples.time, interface: Samples.interface, kind: kind)
+            let shown = FeedText(isColored: false).text(of: encoder.line(for: FeedEvent(change)).octets.dropLast())
+            return String(shown?.split(separator: "wlan0     ").last ?? "")
+        }
+        var evidence = LinkEvidence()
+        #expect(text(.evidenceChanged(evidence)) == "no gateway")
+        evidence.gateways = [
+            Gateway(address: try #require(IPAddress("192.0.2.1")), hardwareAddress: Samples.bssid),
+            Gateway(address: try #require(IPAddress("fe80::1"))),
+        ]
+        evidence.searchDomains = ["corp.example", "\u{1b}[2J"]
+        evidence.authentication = EAPDemands(certificationAuthority: true, serverName: true)
+        #expect(
+            text(.evidenceChanged(evidence))
+                == "via 192.0.2.1  02:00:00:00:00:00  via fe80::1  domain corp.example, \\x1b[2J  "
+                + "802.1X demands an authority and a name")
+        evidence = LinkEvidence()
+        evidence.searchDomains = []
+        evidence.authentication = EAPDemands(certificationAuthority: false, serverName: false)
+        #expect(text(.evidenceChanged(evidence)) == "no gateway  no domain  802.1X demands nothing")
+        #expect(text(.meteredChanged(true)).hasSuffix("metered"))
+        #expect(text(.meteredChanged(false)).hasSuffix("not metered"))
     }
 
     @Test func whatIsNoLineIsNotShown() {

@@ -60,8 +60,21 @@ enum Samples {
             .routeChanged(PrimaryRoute(interfaceIndex: 4, gateway: nil)), .dnsChanged(dns), .dnsChanged(.init()),
             .connectivityChanged(.none), .connectivityChanged(.local), .connectivityChanged(.portal),
             .connectivityChanged(.internet), .resynced(.overrun), .resynced(.malformedMessage),
-            .resynced(.familyChanged), .resynced(.resume),
+            .resynced(.familyChanged), .resynced(.resume), .evidenceChanged(LinkEvidence()),
+            .evidenceChanged(crowdedEvidence),
         ]
+    }
+
+    /// More than a line has room for, and as long as it can be.
+    static var crowdedEvidence: LinkEvidence {
+        var evidence = LinkEvidence()
+        evidence.gateways = (0..<200).map {
+            Gateway(
+                address: must(IPAddress(octets: [UInt8](repeating: 0xf0, count: 15) + [$0])), hardwareAddress: bssid)
+        }
+        evidence.searchDomains = (0..<300).map { String(repeating: "\u{1}", count: $0) }
+        evidence.authentication = EAPDemands(certificationAuthority: true, serverName: false)
+        return evidence
     }
 
     static var bodies: [FeedEvent.Body] {
@@ -81,7 +94,30 @@ enum Samples {
 
     static var events: [FeedEvent] {
         changes.map { FeedEvent(EnvironmentChange(time: time, interface: interface, kind: $0)) }
+            + [true, false, nil].map { FeedEvent(EnvironmentChange(time: time, kind: .meteredChanged($0))) }
             + bodies.map { FeedEvent($0, at: time) }
+    }
+
+    static var explanations: [Explanation] {
+        let long = String(repeating: "\u{1b}\u{1f4a9}", count: 3_000)
+        var all = Explanation(
+            kind: .rule, name: long, truth: .maybe, text: long, file: long, line: 7, since: time,
+            lines: [String](repeating: long, count: 1_000))
+        all.isOfLastGoodRules = true
+        all.omitted = 3
+        return [
+            all, Explanation(kind: .network, name: "wired", truth: .yes, text: "on wired, claimed"),
+            Explanation(kind: nil, name: "offce", truth: .no, text: "no rule and no network is called \"offce\""),
+        ]
+    }
+
+    static var summaries: [ReplaySummary] {
+        let long = String(repeating: "\u{1b}\u{1f4a9}", count: 3_000)
+        var summary = ReplaySummary()
+        summary.decisions = 7
+        summary.differences = [ReplaySummary.Difference](
+            repeating: .init(time: time, subject: .network, name: long, recorded: long, replayed: long), count: 100)
+        return [ReplaySummary(), summary]
     }
 
     /// More of everything than a line has room for.
@@ -96,6 +132,7 @@ enum Samples {
                         address: must(IPAddress(octets: [UInt8](repeating: 0xfe, count: 15) + [$0])), prefixLength: 64)
                 })
             if index % 3 == 0 {
+                interface.evidence = crowdedEvidence
                 interface.wifi = .joined(
                     WiFiNetwork(
                         ssid: SSID(octets: [UInt8](repeating: 0x80, count: 32)), bssid: bssid,

@@ -23,7 +23,13 @@ private final class Bench: Sendable {
         loop = try EventLoop()
         core.server = try FeedServer(
             at: path, on: loop, permission: { _ in permission }, encoder: { [core] in core.encoder },
-            snapshot: { [core] in core.encoder.snapshotLine(of: NetworkEnvironment(), permission: $0) })
+            snapshot: { [core] in core.encoder.snapshotLine(of: NetworkEnvironment(), permission: $0) },
+            explain: { [core] name in
+                (0..<(name.isEmpty ? 3 : 1)).map { number in
+                    core.encoder.explanationLine(
+                        of: Explanation(kind: .rule, name: "\(name)\(number)", truth: .yes, text: "so"))
+                }
+            })
         try loop.start()
     }
 
@@ -168,6 +174,58 @@ extension FeedClient {
         var buffer = [UInt8](repeating: 0, count: 64)
         let count = try #require(UnixSocket.receive(into: &buffer, on: connection.rawValue))
         #expect(buffer[..<count].starts(with: Array(#"{"schema":"vicinity/1""#.utf8)))
+    }
+
+    @Test(arguments: [("office", ["office0"]), ("", ["0", "1", "2"])])
+    func whoAsksWhyGetsTheAnswerAndTheEnd(name: String, expected: [String]) async throws {
+        let bench = try Bench()
+        await bench.publish(3)
+        var request = FeedRequest()
+        request.why = name
+        var reader = try FeedClient(connectingTo: bench.path, request: request)
+        #expect(reader.json()?["type"]?.string == "environment.snapshot")
+        for name in expected {
+            let line = reader.json()
+            #expect(line?["type"]?.string == "explanation")
+            #expect(line?["seq"]?.isNull == true)
+            #expect(line?["explanation"]?["name"]?.string == name)
+        }
+        #expect(reader.next() == nil)
+    }
+
+    @Test func whoMayNotKnowIsNotToldWhy() async throws {
+        let bench = try Bench(permission: .denied)
+        var request = FeedRequest()
+        request.why = ""
+        var reader = try FeedClient(connectingTo: bench.path, request: request)
+        #expect(reader.json()?["permission"]?.string == "denied")
+        #expect(reader.next() == nil)
+    }
+
+    /// What is no name is no request: the reader gets everything, as if it had said nothing.
+    @Test(arguments: [
+        #"{"why":"\#(String(repeating: "x", count: 65))"}"#, #"{"why":"a\u001b[2J"}"#, #"{"why":"a b"}"#,
+        #"{"why":"é"}"#, #"{"why":7}"#, #"{"why":["office"]}"#, #"{"why":null}"#, #"{"why":"office""#,
+    ])
+    func aQuestionThatIsNoneIsNoRequest(request: String) async throws {
+        let bench = try Bench()
+        let connection = try UnixSocket.connect(to: bench.path)
+        _ = UnixSocket.send(Array((request + "\n").utf8)[...], on: connection.rawValue)
+        var buffer = [UInt8](repeating: 0, count: 8_192)
+        _ = try #require(UnixSocket.receive(into: &buffer, on: connection.rawValue))
+        await bench.publish(1)
+        let count = try #require(UnixSocket.receive(into: &buffer, on: connection.rawValue))
+        #expect(String(decoding: buffer[..<count], as: UTF8.self).contains("agent.reloaded"))
+    }
+
+    @Test func aMegabyteOfQuestionIsNotKept() async throws {
+        let bench = try Bench()
+        let connection = try UnixSocket.connect(to: bench.path)
+        let flood = Array(#"{"why":""#.utf8) + [UInt8](repeating: 0x78, count: 1 << 20)
+        _ = UnixSocket.send(flood[...], on: connection.rawValue)
+        var buffer = [UInt8](repeating: 0, count: 8_192)
+        let count = try #require(UnixSocket.receive(into: &buffer, on: connection.rawValue))
+        #expect(String(decoding: buffer[..<count], as: UTF8.self).contains("environment.snapshot"))
     }
 
     @Test func readersComeAndGoByTheHundred() async throws {

@@ -122,6 +122,16 @@ struct World {
         case .radio(let index, let generation):
             observe(.answer(.radio(index: index, generation: generation, isBlocked: octets.first == 1)))
         case .path: observe(.answer(.path(octets.isEmpty ? .unknown : AnswerAssembly.path(route(octets)))))
+        case .routes(let index):
+            observe(.answer(.routes(index: index, AnswerAssembly.routes(route(octets)))))
+        case .announcements(let index, let generation):
+            let announcements = LinkAnnouncements(
+                searchDomains: octets.isEmpty
+                    ? .file : .told(DomainName.list([String(decoding: octets, as: UTF8.self)])),
+                profile: AppliedProfile(
+                    ssid: SSID(octets: octets),
+                    demands: EAPDemands(certificationAuthority: true, serverName: octets.count % 2 == 0)))
+            observe(.answer(.announcements(index: index, generation: generation, announcements)))
         case .neighbour: observe(.answer(.neighbour(AnswerAssembly.neighbour(route(octets)))))
         case .inventory(let cause): observe(.inventory(inventory(octets), cause))
         }

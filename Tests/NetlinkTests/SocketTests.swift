@@ -32,6 +32,24 @@ import Testing
         }
     }
 
+    /// The kernel takes the question, and answers about this link and table alone.
+    @Test(arguments: [IPAddress.Family.v4, .v6])
+    func routesThroughOneLink(family: IPAddress.Family) throws {
+        let requester = try NetlinkRequester(.route)
+        do {
+            for message in try requester.answer(to: RouteEntry.all(through: SocketTests.loopback, family)) {
+                guard case .route(let route, false)? = try RouteMessage(message) else { continue }
+                #expect(route.interfaceIndex == SocketTests.loopback)
+                #expect(route.table == RouteEntry.mainTable)
+            }
+        } catch NetlinkError.refused(_, let code, _) {
+            #expect(code == 2, "ENOENT: no address was ever set, so there is no table")
+        }
+        #expect(throws: NetlinkError.self) {
+            try requester.answer(to: RouteEntry.all(through: .max, family))
+        }
+    }
+
     /// Each has a port of its own, so their answers never mix.
     @Test func twoSockets() throws {
         let (one, other) = (try NetlinkSocket(.route), try NetlinkSocket(.route))

@@ -37,7 +37,7 @@ import WiFi
         _ = bench.at(0, withoutAddress("Home"))
         #expect(bench.at(2_000) == ["activated a", "activated b", "run b enter 0 for home", "activated c"])
         var local = withoutAddress("Home")
-        local.interfaces[3]?.addresses = [InterfaceAddress(address: IPAddress("169.254.1.1")!, prefixLength: 16)]
+        local.interfaces[3]?.addresses = [InterfaceAddress(address: ip("169.254.1.1"), prefixLength: 16)]
         #expect(bench.at(3_000, local) == [])
         #expect(bench.at(4_000, .joined("Home")) == ["run a enter 0 for home"])
         // Once ready it stays so.
@@ -68,6 +68,23 @@ import WiFi
         #expect(bench.at(2_000) == ["activated a"])
         #expect(bench.at(3_000, .idle) == ["left home 3000 ms", "deactivated a", "run a leave 0 for home"])
         #expect(bench.at(4_000, .joined("Other")) == ["entered unlisted claimed"])
+    }
+
+    @Test func aRestartForgetsNothingThatWaited() {
+        let text = "[network.home]\nssid = [\"Home\"]\n[rule.a]\non = \"home\"\nnotify = \"a\"\n"
+        var before = Bench(text)
+        _ = before.at(0, withoutAddress("Home"))
+        _ = before.at(2_000)
+        #expect(before.engine.pendingRules == ["a"])
+        let activations = before.engine.activations
+        var after = Bench(text)
+        after.engine = RuleEngine(
+            ruleSet: ruleSet(text), resuming: before.engine.activeRules, pending: before.engine.pendingRules)
+        #expect(after.at(3_000, withoutAddress("Home")) == ["entered home claimed"])
+        #expect(after.at(4_000, .joined("Home")) == ["run a enter 0 for home"])
+        #expect(after.engine.pendingRules == [])
+        #expect(before.at(4_000, .joined("Home")) == ["run a enter 0 for home"])
+        #expect(before.engine.activations != activations)
     }
 
     @Test func relaxingStatesWaitAndTighteningOnesDoNot() {

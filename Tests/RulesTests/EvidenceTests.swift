@@ -7,7 +7,7 @@ import WiFi
 
 /// Each kind of evidence: what agrees, what does not, and what is not known.
 @Suite struct EvidenceTests {
-    private static let mac = MACAddress("02:00:5e:10:00:01")!
+    private static let mac = given(MACAddress("02:00:5e:10:00:01"))
 
     private static func link(_ change: (inout Interface) -> Void = { _ in }) -> Interface {
         var link = Interface(index: 3, name: "wlan0", kind: .wifi)
@@ -47,12 +47,12 @@ import WiFi
         },
         Case("ssid = [\"Corp\"]\nsecurity = [\"akm:00-0f-ac:2\"]", "maybe"),
         Case("ssid = [\"Corp\"]\nsecurity = [\"akm:00-0f-ac:2\"]", "yes") {
-            var network = $0.wifi!.network!
+            var network = given($0.wifi?.network)
             network.akm = .ieee80211(2)
             $0.wifi = .joined(network)
         },
         Case("ssid = [\"Corp\"]\nsecurity = [\"akm:00-0f-ac:2\"]", "no") {
-            var network = $0.wifi!.network!
+            var network = given($0.wifi?.network)
             network.akm = .ieee80211(4)
             $0.wifi = .joined(network)
         },
@@ -62,13 +62,13 @@ import WiFi
         Case("interface = [\"wlan1\", \"eth*\"]", "no"),
         Case("gateway-mac = [\"02:00:5e:10:00:01\"]", "maybe"),
         Case("gateway-mac = [\"02:00:5e:10:00:01\"]", "maybe") {
-            $0.evidence.gateways = [Gateway(address: IPAddress("10.0.0.1")!)]
+            $0.evidence.gateways = [Gateway(address: ip("10.0.0.1"))]
         },
         Case("gateway-mac = [\"02:00:5e:10:00:01\"]", "yes") {
-            $0.evidence.gateways = [Gateway(address: IPAddress("10.0.0.1")!, hardwareAddress: mac)]
+            $0.evidence.gateways = [Gateway(address: ip("10.0.0.1"), hardwareAddress: mac)]
         },
         Case("gateway-mac = [\"02:00:5e:10:00:02\"]", "no") {
-            $0.evidence.gateways = [Gateway(address: IPAddress("10.0.0.1")!, hardwareAddress: mac)]
+            $0.evidence.gateways = [Gateway(address: ip("10.0.0.1"), hardwareAddress: mac)]
         },
         Case("subnet = [\"10.0.0.0/8\"]", "maybe"),
         Case("subnet = [\"10.0.0.0/8\"]", "maybe") { $0.add("169.254.1.1", "fe80::1") },
@@ -140,7 +140,7 @@ import WiFi
                         WiFiNetwork(
                             ssid: SSID(utf8: pick(["Corp", "Home", "Corp-1", "ab", "zzz"])),
                             bssid: MACAddress(octets: [2, 0, 0x5e, 0x10, 0, octet]),
-                            security: Security.allCases.randomElement(using: &generator)!))
+                            security: given(Security.allCases.randomElement(using: &generator))))
                 }
                 if Bool.random(using: &generator) {
                     link.add(pick(["10.0.0.1", "10.1.0.1", "2001:db8::5", "192.0.2.1"]))
@@ -151,7 +151,7 @@ import WiFi
                 if Bool.random(using: &generator) {
                     link.evidence.gateways = [
                         Gateway(
-                            address: IPAddress("10.0.0.1")!,
+                            address: ip("10.0.0.1"),
                             hardwareAddress: MACAddress(pick(["02005e100001", "02005e100009"]))
                         )
                     ]
@@ -222,14 +222,14 @@ import WiFi
 
     @Test func readsPatterns() {
         func matches(_ pattern: String, _ text: String) -> Bool {
-            OctetPattern(pattern.utf8)!.matches(Array(text.utf8))
+            given(OctetPattern(pattern.utf8)).matches(Array(text.utf8))
         }
         #expect(matches("", "") && !matches("", "a") && matches("*", "") && matches("a*", "a") && !matches("a?", "a"))
         #expect(matches("*ab*ab", "abxabxab") && !matches("*ab*ab", "ab") && matches("a**b", "ab"))
         #expect(matches("\\*\\?", "*?") && !matches("\\*", "x") && matches("caf??", "café"))
         #expect(OctetPattern("a\\".utf8) == nil)
         // Time is at most the product of both lengths.
-        let bomb = OctetPattern((String(repeating: "a*", count: 16) + "b").utf8)!
+        let bomb = given(OctetPattern((String(repeating: "a*", count: 16) + "b").utf8))
         #expect(!bomb.matches([UInt8](repeating: UInt8(ascii: "a"), count: 32)))
     }
 
@@ -256,7 +256,7 @@ extension Interface {
 
     fileprivate mutating func add(_ addresses: String...) {
         for address in addresses {
-            self.addresses.insert(InterfaceAddress(address: IPAddress(address)!, prefixLength: 24))
+            self.addresses.insert(InterfaceAddress(address: ip(address), prefixLength: 24))
         }
     }
 }

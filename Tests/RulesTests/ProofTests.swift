@@ -29,7 +29,7 @@ import WiFi
         var environment = environment(.joined("Corp", security, bssid: bssid))
         for address in addresses {
             environment.interfaces[3]?.addresses.insert(
-                InterfaceAddress(address: IPAddress(address)!, prefixLength: 24))
+                InterfaceAddress(address: ip(address), prefixLength: 24))
         }
         return environment
     }
@@ -103,10 +103,10 @@ import WiFi
         #expect(bench.at(2_000, office()).prefix(2) == ["probe 3 office on wlan0", "office proven to keyed"])
         _ = bench.at(2_100, probe: 3, true)
         var routed = office()
-        routed.interfaces[3]?.evidence.gateways = [Gateway(address: IPAddress("192.0.2.1")!)]
+        routed.interfaces[3]?.evidence.gateways = [Gateway(address: ip("192.0.2.1"))]
         #expect(bench.at(3_000, routed) == ["probe 4 office on wlan0"])
         _ = bench.at(3_100, probe: 4, true)
-        routed.interfaces[3]?.evidence.gateways = [Gateway(address: IPAddress("192.0.2.254")!)]
+        routed.interfaces[3]?.evidence.gateways = [Gateway(address: ip("192.0.2.254"))]
         #expect(bench.at(4_000, routed).prefix(2) == ["probe 5 office on wlan0", "office proven to keyed"])
     }
 
@@ -137,7 +137,7 @@ import WiFi
 
     @Test func aWireCanBeProven() {
         var wired = environment(nil, .ethernet)
-        wired.interfaces[10]?.addresses = [InterfaceAddress(address: IPAddress("198.51.100.9")!, prefixLength: 24)]
+        wired.interfaces[10]?.addresses = [InterfaceAddress(address: ip("198.51.100.9"), prefixLength: 24)]
         var bench = Bench(Self.text)
         #expect(bench.at(0, wired) == ["probe 1 dock on ethernet0", "entered dock claimed"])
         #expect(bench.at(100, probe: 1, true) == ["dock claimed to proven", "activated relax", "pam: pam skip"])

@@ -66,3 +66,11 @@ extension Decision {
         }
     }
 }
+
+/// What a test itself wrote down, and so must be there.
+func given<Value>(_ value: Value?) -> Value {
+    guard let value else { preconditionFailure("the test gives what cannot be") }
+    return value
+}
+
+func ip(_ text: String) -> IPAddress { given(IPAddress(text)) }

@@ -125,7 +125,7 @@ class Air:
                 *AIR, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--port=0", "--user=root",
                 "--log-facility=-", f"--interface=wlan{ap.index}", "--bind-interfaces", "--no-ping",
                 f"--dhcp-range=10.0.{ap.index}.50,10.0.{ap.index}.99,1h", f"--dhcp-leasefile={LAB}/leases-{ap.index}",
-                f"--pid-file={LAB}/dnsmasq-{ap.index}.pid"]))
+                "--dhcp-option=option:domain-name,corp.example", f"--pid-file={LAB}/dnsmasq-{ap.index}.pid"]))
 
     def on(self, name: str) -> None:
         self.start(name)

@@ -229,6 +229,10 @@ class NetworkManager(WithBus):
         secret = passphrase or ap.passphrase
         management = {"wpa2-psk": "wpa-psk", "wpa3-sae": "sae"}.get(ap.security)
         secrets = ["wifi-sec.key-mgmt", management, "wifi-sec.psk", secret] if management else []
+        if ap.security == "wpa2-enterprise":
+            secrets = ["wifi-sec.key-mgmt", "wpa-eap", "802-1x.eap", "peap", "802-1x.phase2-auth", "mschapv2",
+                       "802-1x.identity", "employee", "802-1x.password", secret,
+                       "802-1x.ca-cert", f"{certificate_directory()}/ca.pem", "802-1x.domain-match", "radius.lab"]
         run("nmcli", "connection", "add", "type", "wifi", "ifname", self.air.names[self.station], "con-name",
             *profile, "ssid", ap.ssid.decode(), "autoconnect", "no", *secrets, *self.addresses)
         run("nmcli", "--wait", "0", "connection", "up", *profile)

@@ -15,6 +15,7 @@ VERBS = {
     "roam": {"station"}, "ap_on": set(), "ap_off": set(), "ap_vanish": {"until"}, "deauth": {"times"},
     "rfkill": {"station", "until"}, "link": {"station"}, "rename": {"station"}, "supplicant": {"station"},
     "agent": set(), "flood": set(), "air": {"station"}, "feed": set(),
+    "reach": {"station"},
 }
 TRIES = 3  # when the air, not the program, does something else
 

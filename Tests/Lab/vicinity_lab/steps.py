@@ -6,7 +6,7 @@ from pathlib import Path
 from . import expect
 from .netlink import GenericNetlink, drops
 from .scenario import VERBS
-from .watching import AirTrouble, Timeout, run
+from .watching import LAB, AirTrouble, Timeout, run
 
 
 class Steps:
@@ -85,6 +85,10 @@ class Steps:
         self.manager.leave()
         if how == "joined":
             self.watch.wait(rf"{self.interface} \(phy #\d+\): disconnected", self.since)
+
+    def do_reach(self, name: str, _step: dict) -> None:
+        """A packet to the access point's own address, which has to be resolved for it."""
+        run(str(LAB / "busybox"), "ping", "-c", "1", "-W", "10", "-I", self.interface, f"10.0.{self.ap(name).index}.1")
 
     def do_rename(self, name: str, _step: dict) -> None:
         self.air.rename(self.station, name)
