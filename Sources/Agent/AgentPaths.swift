@@ -21,6 +21,7 @@ public struct AgentPaths: Sendable {
 
     var socket: String { "\(runtime)/events.sock" }
     var activations: String { "\(state)/activations.json" }
+    var lastGoodRules: String { "\(state)/rules.json" }
     var analytics: String { "\(logs)/analytics.jsonl" }
 
     /// Where `vicinity.toml` and `vicinity.toml.d` are, the strongest first: the administrator's, those of run time,

@@ -44,7 +44,7 @@ final class RuleSource: @unchecked Sendable {
     /// - Throws: where the files cannot be followed; they can still be read again.
     func start(_ body: (Loaded) -> Void) throws(SystemError) {
         defer {
-            let first = RuleSource.read(paths)
+            let first = RuleSource.read(paths, atStart: true)
             fingerprint = first.fingerprint
             body(first)
         }
@@ -80,13 +80,13 @@ final class RuleSource: @unchecked Sendable {
             let worker = try EventLoop()
             try worker.start()
             worker.perform { [self] in
-                let result = RuleSource.read(paths)
+                let result = RuleSource.read(paths, atStart: false)
                 loop.perform { [self] in finish(result, telling) }
                 worker.stop()
             }
         } catch {
             // No thread to be had: better late than never.
-            finish(RuleSource.read(paths), telling)
+            finish(RuleSource.read(paths, atStart: false), telling)
         }
     }
 
@@ -101,7 +101,8 @@ final class RuleSource: @unchecked Sendable {
         read(telling: again)
     }
 
-    private static func read(_ paths: AgentPaths) -> Loaded {
+    /// - Parameter atStart: where the files are wrong, the last good ones take their place.
+    private static func read(_ paths: AgentPaths, atStart: Bool) -> Loaded {
         let configurationFiles = RuleFiles.configuration(in: paths.configurationDirectories, trust: .root)
         let ruleFiles = RuleFiles(directories: paths.rules, trust: .root)
         let (configuration, wrong) = AgentConfiguration.load(configurationFiles)
@@ -111,9 +112,22 @@ final class RuleSource: @unchecked Sendable {
         hasher.combine(ruleFiles.files)
         let diagnostics = (wrong + result.diagnostics).filter { $0.severity == .error }
         hasher.combine(diagnostics)
+        var problems = diagnostics.map(\.description)
+        let fingerprint = hasher.finalize()
+        let lastGood = LastGoodRules(path: paths.lastGoodRules)
+        if let configuration, let ruleSet = result.ruleSet {
+            do throws(SystemError) {
+                try lastGood.save(configurationFiles.files, ruleFiles.files)
+            } catch {
+                problems.append("\(error): should these files be wrong at the next start, there will be no rules")
+            }
+            return Loaded(
+                ruleSet: ruleSet, configuration: configuration, problems: problems, fingerprint: fingerprint)
+        }
+        guard atStart, let former = lastGood.load() else {
+            return Loaded(ruleSet: nil, configuration: nil, problems: problems, fingerprint: fingerprint)
+        }
         return Loaded(
-            ruleSet: configuration == nil ? nil : result.ruleSet,
-            configuration: result.ruleSet == nil ? nil : configuration,
-            problems: diagnostics.map(\.description), fingerprint: hasher.finalize())
+            ruleSet: former.ruleSet, configuration: former.configuration, problems: problems, fingerprint: fingerprint)
     }
 }

@@ -24,10 +24,10 @@ public struct AgentConfiguration: Hashable, Sendable {
     /// Reads the files one after the other; of a key that stands in several, the last one counts.
     ///
     /// - Returns: no configuration where there is an error in any of them.
-    public static func load(_ source: RuleFiles) -> (configuration: AgentConfiguration?, diagnostics: [Diagnostic]) {
+    public static func load(_ files: [RuleFile]) -> (configuration: AgentConfiguration?, diagnostics: [Diagnostic]) {
         var configuration = AgentConfiguration()
-        var diagnostics = source.diagnostics
-        for file in source.files {
+        var diagnostics: [Diagnostic] = []
+        for file in files {
             var checker = FileChecker(file: file)
             do throws(TOMLError) {
                 for entry in try TOMLValue.parse(file.contents) { configuration.read(entry, &checker) }
@@ -38,6 +38,13 @@ public struct AgentConfiguration: Hashable, Sendable {
         }
         let isClean = !diagnostics.contains { $0.severity == .error }
         return (isClean ? configuration : nil, diagnostics)
+    }
+
+    /// The same; a file that could not be read spoils it as one that is wrong does.
+    public static func load(_ source: RuleFiles) -> (configuration: AgentConfiguration?, diagnostics: [Diagnostic]) {
+        let (configuration, diagnostics) = load(source.files)
+        let isClean = !source.diagnostics.contains { $0.severity == .error }
+        return (isClean ? configuration : nil, source.diagnostics + diagnostics)
     }
 
     private mutating func read(_ entry: TOMLMember, _ checker: inout FileChecker) {

@@ -31,19 +31,21 @@ public struct WeeklyTime: Hashable, Sendable {
         end = hours.end
     }
 
-    private static let dayNames = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    fileprivate static let dayNames = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
     private static func days(_ text: Substring) -> Set<Int>? {
         var days: Set<Int> = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { end in
-                dayNames.firstIndex { $0.utf8.elementsEqual(end.utf8.map { $0 | 0x20 }) }
-            }
+            let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { day($0) }
             guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1] else { return nil }
             // From Friday to Monday is over the weekend.
             for day in 0...(last >= first ? last - first : last + 7 - first) { days.insert((first + day) % 7) }
         }
         return days
+    }
+
+    fileprivate static func day(_ text: Substring) -> Int? {
+        dayNames.firstIndex { $0.utf8.elementsEqual(text.utf8.map { $0 | 0x20 }) }
     }
 
     private static func hours(_ text: Substring) -> (start: Int, end: Int)? {
@@ -55,7 +57,7 @@ public struct WeeklyTime: Hashable, Sendable {
     }
 
     /// `HH:MM`, up to `24:00`.
-    private static func minutes(_ text: Substring) -> Int? {
+    fileprivate static func minutes(_ text: Substring) -> Int? {
         let digits = Array(text.utf8)
         guard digits.count == 5, digits[2] == UInt8(ascii: ":") else { return nil }
         var values: [Int] = []
@@ -78,11 +80,21 @@ public struct WeeklyTime: Hashable, Sendable {
 }
 
 /// A local time as far as a week is concerned.
-struct WeekTime {
+public struct WeekTime: Hashable, Sendable {
     /// Monday is 0.
-    let day: Int
-    /// Of the day.
-    let minute: Int
+    public let day: Int
+    /// Of the day, 0–1439.
+    public let minute: Int
+
+    /// Reads a day and a time, such as `mon 09:30`.
+    public init?(_ text: String) {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 2, let day = WeeklyTime.day(words[0]), let minute = WeeklyTime.minutes(words[1]),
+            minute < 1_440
+        else { return nil }
+        self.day = day
+        self.minute = minute
+    }
 
     init(_ time: CivilTime) {
         day = time.weekday

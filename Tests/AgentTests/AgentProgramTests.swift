@@ -163,6 +163,35 @@ struct AgentProgramTests {
             } == 0)
     }
 
+    /// A mistake in a file does not end all protection at the next boot either.
+    @Test func theLastGoodRulesOutliveARestart() throws {
+        let place = try Place(rules: "[rule.alone]\non = \"offline\"\nsettle = \"0s\"\n")
+        let file = place.directory + "/etc/rules.d/a.toml"
+        for broken in [nil, "[rule.alone]\n", "[rule.alone\n"] {
+            if let broken { try broken.write(toFile: file, atomically: true, encoding: .utf8) }
+            let process = try place.agent()
+            var client = try place.connect(to: process)
+            let line = client.next()
+            let snapshot = try JSONValue(parsing: try #require(line), maximumSize: 1 << 16)
+            #expect(snapshot["rules"]?.array?.compactMap(\.string) == ["alone"])
+            #expect(snapshot["problems"]?.array?.isEmpty == (broken == nil))
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+        // What is kept may be anything by then; it is judged like any other file.
+        for kept in ["", "{", "{\"rules\":[{\"path\":\"x\",\"contents\":\"[rule.b]\"}]}", "[]"] {
+            try kept.write(toFile: place.directory + "/state/rules.json", atomically: true, encoding: .utf8)
+            chown(place.directory + "/state/rules.json", 65_534, 65_534)
+            let process = try place.agent()
+            var client = try place.connect(to: process)
+            let line = client.next()
+            let snapshot = try JSONValue(parsing: try #require(line), maximumSize: 1 << 16)
+            #expect(snapshot["rules"]?.array?.isEmpty == true)
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+    }
+
     @Test func theCommandReloads() throws {
         let place = try Place(rules: "[rule.alone]\non = \"offline\"\nsettle = \"0s\"\n")
         let process = try place.agent()
