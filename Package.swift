@@ -41,7 +41,8 @@ let package = Package(
             name: "Environment", dependencies: ["CSystemd", "Netlink", "Platform", "SystemBus", "WiFi"],
             swiftSettings: touchingC),
         .target(
-            name: "Rules", dependencies: ["CToml", "Environment", "Netlink", "Platform", "WiFi"],
+            name: "Rules",
+            dependencies: ["CToml", "Environment", "Netlink", "Platform", "ProbeProtocol", "WiFi"],
             swiftSettings: touchingC),
         .target(name: "Actions", dependencies: ["Platform"], swiftSettings: touchingC),
         .target(name: "JSON", swiftSettings: strict),
@@ -102,7 +103,8 @@ let package = Package(
             dependencies: ["CSystemd", "Environment", "Netlink", "Platform", "SystemBus", "TestSupport", "WiFi"],
             swiftSettings: strict),
         .testTarget(
-            name: "RulesTests", dependencies: ["Environment", "Netlink", "Platform", "Rules", "WiFi"],
+            name: "RulesTests",
+            dependencies: ["Environment", "Netlink", "Platform", "ProbeProtocol", "Rules", "WiFi"],
             swiftSettings: strict),
         .testTarget(name: "ActionsTests", dependencies: ["Actions", "Platform"], swiftSettings: strict),
         .testTarget(

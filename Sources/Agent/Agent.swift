@@ -212,7 +212,7 @@ package final class Agent {
         let question = ProbeQuestion(
             interfaceIndex: UInt32(request.interfaceIndex), interfaceName: request.interfaceName,
             serverName: definition.host, port: definition.port, address: definition.address,
-            pins: definition.pins.compactMap { SPKIPin(octets: $0) })
+            pins: definition.pins)
         probes[request.identifier] = prober.probe(question) { [unowned self] outcome in
             // One that was cancelled is no longer awaited.
             guard probes.removeValue(forKey: request.identifier) != nil else { return }

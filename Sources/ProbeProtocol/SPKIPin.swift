@@ -9,7 +9,7 @@ public struct SPKIPin: Hashable, Sendable {
         self.octets = Array(octets)
     }
 
-    /// Reads 64 lower-case hexadecimal digits, or base64 (RFC 4648, section 4) with or without its padding.
+    /// Reads 64 hexadecimal digits, or base64 (RFC 4648, section 4) with or without its padding.
     public init?(_ text: String) {
         let text = Array(text.utf8)
         switch text.count {
@@ -31,6 +31,7 @@ public struct SPKIPin: Hashable, Sendable {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
         default: nil
         }
     }

@@ -1,4 +1,5 @@
 internal import Netlink
+internal import ProbeProtocol
 internal import WiFi
 
 extension FileChecker {
@@ -248,12 +249,12 @@ extension FileChecker {
         return (url.host, url.port ?? 443)
     }
 
-    private mutating func pins(_ value: TOMLValue) -> [[UInt8]] {
+    private mutating func pins(_ value: TOMLValue) -> [SPKIPin] {
         let values = list(
             value, what: "hashes of keys", example: "\"…\"",
             "expected the SHA-256 of a key (SubjectPublicKeyInfo, DER), 64 hexadecimal digits or 44 characters of "
                 + "Base64: vicinity.rules(5) tells how to compute it"
-        ) { KeyPin.octets($0) }
+        ) { SPKIPin($0) }
         if values.count > Self.maximumPins {
             error(
                 .badValue, value.position,

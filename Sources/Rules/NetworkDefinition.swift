@@ -1,4 +1,5 @@
 public import Netlink
+public import ProbeProtocol
 public import WiFi
 
 /// A value and where a file lists it.
@@ -92,14 +93,14 @@ public struct ProbeDefinition: Hashable, Sendable {
     public var host: String
     public var port: UInt16
     public var address: IPAddress?
-    /// SHA-256 of the DER SubjectPublicKeyInfo, 32 octets each; any of them.
-    public var pins: [[UInt8]]
+    /// Any of them.
+    public var pins: [SPKIPin]
     /// How long a proof lasts, in microseconds.
     public var lifetime: Int64
     public var location: SourceLocation
 
     public init(
-        host: String, port: UInt16 = 443, address: IPAddress? = nil, pins: [[UInt8]],
+        host: String, port: UInt16 = 443, address: IPAddress? = nil, pins: [SPKIPin],
         lifetime: Int64 = defaultLifetime, location: SourceLocation
     ) {
         self.host = host

@@ -401,7 +401,9 @@ public struct RuleEngine: Sendable {
         let wasActive = active.contains(index)
         var next: Int64?
         let isInTime = rule.isInTime(weekTime)
-        let wanted = isInTime && situation.shallHold(rule, holds: state.wanted ?? wasActive, due: &next)
+        let holds = state.wanted ?? wasActive
+        let mayHold = isInTime || !situation.mayEndByTime(rule, holds: holds, due: &next)
+        let wanted = mayHold && situation.shallHold(rule, holds: holds, due: &next)
         if !rule.times.isEmpty {
             let elapsed = time.wall % 60_000_000
             next = min(next ?? .max, now + Int64(rule.minutesUntilChange(from: weekTime)) * 60_000_000 - elapsed)

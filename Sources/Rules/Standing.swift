@@ -91,6 +91,16 @@ struct Situation {
         } == .yes
     }
 
+    /// Whether the clock alone may end a rule. It is only a clock, which a network can set: where the end lowers
+    /// protection, the place has to be sure as well.
+    func mayEndByTime(_ rule: Rule, holds: Bool, due: inout Int64?) -> Bool {
+        guard holds, rule.leaning == .tightening, rule.acceptedWeakness == nil else { return true }
+        guard !judgement.isSuspended, let placeTrustedSince else { return false }
+        if (trustFrozenAt ?? now) - placeTrustedSince >= rule.settle { return true }
+        if trustFrozenAt == nil { due = min(due ?? .max, placeTrustedSince + rule.settle) }
+        return false
+    }
+
     /// Whether a rule that does or does not hold now shall hold.
     func shallHold(_ rule: Rule, holds: Bool, due: inout Int64?) -> Bool {
         switch rule.leaning {

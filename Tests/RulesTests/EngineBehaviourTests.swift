@@ -221,6 +221,37 @@ import WiFi
         #expect(changes.count == 3)
     }
 
+    /// A network can set the clock, so its word alone lowers no protection.
+    @Test func theClockAloneEndsNoProtection() {
+        let text = """
+            [network.office]
+            ssid = ["Corp"]
+            security = ["enterprise"]
+            [network.lab]
+            ssid = ["Lab"]
+            security = ["enterprise"]
+            [rule.a]
+            off = "office"
+            time = "mon"
+            pam = "require"
+
+            """
+        let tuesday: Int64 = 36 * 3_600_000
+        let noon: Int64 = 12 * 3_600_000
+        var bench = Bench(text)
+        #expect(bench.at(noon, .joined("x", .open)).contains("activated a"))
+        #expect(!bench.at(tuesday).contains("deactivated a"))
+        #expect(!bench.at(tuesday + 1_000, .idle).contains("deactivated a"))
+        var lab = environment(.joined("Lab", .wpa2Enterprise))
+        lab.interfaces[3]?.evidence.authentication = .mutual
+        #expect(!bench.at(tuesday + 2_000, lab).contains("deactivated a"))
+        #expect(bench.at(tuesday + 4_000).contains("deactivated a"))
+        #expect(!bench.at(tuesday + 5_000, .joined("x", .open)).contains("activated a"))
+        var accepting = Bench(text + "accept-weak-evidence = \"a test\"\n")
+        #expect(accepting.at(noon, .joined("x", .open)).contains("activated a"))
+        #expect(accepting.at(tuesday).contains("deactivated a"))
+    }
+
     // MARK: Oscillation
 
     @Test func aRuleThatChangesTooOftenIsHeldOnTheProtectedSide() {

@@ -1,5 +1,6 @@
 import Environment
 import Netlink
+import ProbeProtocol
 import Testing
 import WiFi
 
@@ -235,15 +236,15 @@ import WiFi
 
     @Test func readsPins() {
         let octets = (0..<32).map { UInt8($0) }
-        #expect(KeyPin.octets(octets.hexadecimal) == octets)
-        #expect(KeyPin.octets(octets.hexadecimal.uppercased()) == octets)
-        #expect(KeyPin.octets("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=") == octets)
-        #expect(KeyPin.octets("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8") == octets)
+        #expect(SPKIPin(octets.hexadecimal)?.octets == octets)
+        #expect(SPKIPin(octets.hexadecimal.uppercased())?.octets == octets)
+        #expect(SPKIPin("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")?.octets == octets)
+        #expect(SPKIPin("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8")?.octets == octets)
         for wrong in [
             "", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9=", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8-",
             "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh=8", String(repeating: "g", count: 64),
             String(repeating: "0", count: 63), String(repeating: "\u{FF10}", count: 64),
-        ] { #expect(KeyPin.octets(wrong) == nil) }
+        ] { #expect(SPKIPin(wrong) == nil) }
     }
 }
 

@@ -1,4 +1,5 @@
 import Netlink
+import ProbeProtocol
 @testable import Rules
 import Testing
 import WiFi
@@ -46,7 +47,7 @@ import WiFi
         office.stableFor = 10_000_000
         office.probe = ProbeDefinition(
             host: "inside.example", port: 8443, address: IPAddress("10.1.0.2"),
-            pins: [[UInt8](repeating: 10, count: 32)], location: place(13, 1))
+            pins: [try #require(SPKIPin(String(repeating: "0a", count: 32)))], location: place(13, 1))
         var home = NetworkDefinition(name: "home", location: place(15, 10))
         home.ssids = [ssid("Seven Oaks ", 16, 12)]
         home.isPrivate = true
