@@ -195,13 +195,12 @@ package final class Agent {
     private func record(_ transition: AnalyticsRecord.Transition, _ match: NetworkMatch, at time: Timestamp) {
         guard match.isPlace else { return }
         guard let analytics else { return }
-        let isListed = match.builtIn == nil && !match.isPrivate
         let failures = analytics.failures
         analytics.append(
             AnalyticsRecord(
                 time: time, transition: transition, network: match.name,
                 networkType: NetworkType(match.links.first?.kind),
-                listedSSID: isListed ? match.links.first?.wifi?.ssid : nil))
+                listedSSID: engine.ruleSet.listedName(of: match)))
         if analytics.failures == failures { problems["analytics"] = nil }
     }
 
