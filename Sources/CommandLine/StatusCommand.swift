@@ -15,8 +15,12 @@ enum StatusCommand: Subcommand {
         .init("socket", "PATH", "the agent's socket"),
     ]
 
+    static let notes = """
+        Exit status: 0, 64 usage, 69 the agent does not run, 77 you may not see where this machine is.
+        """
+
     static func run(_ arguments: Arguments) throws -> Int32 {
-        try arguments.expectOperands(0...0, "none")
+        try arguments.expectOperands(0...0, "nothing but options")
         let format = try arguments.choice("format", OutputFormat.self) ?? .text
         var request = FeedRequest()
         request.follows = false
@@ -56,7 +60,7 @@ enum VersionCommand: Subcommand {
     static let options: [Arguments.Option] = []
 
     static func run(_ arguments: Arguments) throws -> Int32 {
-        try arguments.expectOperands(0...0, "none")
+        try arguments.expectOperands(0...0, "nothing but options")
         return printVersion()
     }
 
