@@ -42,9 +42,11 @@ enum StatusCommand: Subcommand {
     }
 
     private static func printCounters(_ line: ArraySlice<UInt8>) {
-        guard let value = try? JSONValue(parsing: line, maximumSize: 65_536),
-            let counters = value["counters"]?.object
-        else { return }
+        guard let value = try? JSONValue(parsing: line, maximumSize: 65_536) else { return }
+        if (value["problems"]?.array ?? []).count >= SnapshotFields.problemLimit {
+            Output.line("  \("".padded(to: 14)) there may be more: `vicinity check`")
+        }
+        guard let counters = value["counters"]?.object else { return }
         let parts = counters.members.compactMap { member in
             member.value.integer.map { "\(member.key.utf8.displayText) \($0)" }
         }
