@@ -130,7 +130,7 @@ public struct FeedText: Sendable {
     private func heading(_ value: JSONValue, _ time: String) -> String {
         let permission = value["permission"]?.string ?? "unknown"
         return permission == "denied"
-            ? "\(paint(time, .faint))  you may not see where this machine is (permission: denied)"
+            ? "\(paint(time, .faint))  only root and the group vicinity may see where this machine is (permission: denied)"
             : "\(paint(time, .faint))  \(paint("here and now", .strong))"
     }
 

@@ -219,6 +219,11 @@ import Testing
         #expect(!outcome.complaint.utf8.contains(0x1b))
     }
 
+    @Test func simulateNamesAMemberOfAFamily() throws {
+        let complaint = try simulate("--ssid", "a", "--security", "enterprise").complaint
+        #expect(complaint.hasPrefix("vicinity: --security is one protection, such as wpa2-enterprise; "))
+    }
+
     @Test func brokenFilesAreSaidToBeBroken() throws {
         let place = try Place("[rule.a]\nof = \"office\"\n")
         let recording = place.directory + "/feed.jsonl"
@@ -331,6 +336,7 @@ import Testing
         defer { agent.stop() }
         let outcome = try vicinity(["why", "nas", "--socket", place.directory + "/events.sock"])
         #expect(outcome.status == 77 && outcome.output.isEmpty)
+        #expect(outcome.complaint.contains("only root and the group vicinity"))
     }
 
     // MARK: replay
