@@ -90,7 +90,10 @@ struct Arguments {
     /// Refuses more operands than a command takes.
     func expectOperands(_ range: ClosedRange<Int>, _ description: String) throws(UsageError) {
         guard range.contains(operands.count) else {
-            throw UsageError(description: "expected \(description), got \(operands.count) operands")
+            guard let extra = operands.dropFirst(range.upperBound).first else {
+                throw UsageError(description: "\(description) is missing")
+            }
+            throw UsageError(description: "\(extra.utf8.displayText) is one argument too many")
         }
     }
 }

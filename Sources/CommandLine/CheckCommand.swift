@@ -6,12 +6,18 @@ internal import Rules
 /// `vicinity check`: are the rule files right?
 enum CheckCommand: Subcommand {
     static let name = "check"
-    static let operands = "[FILE…]"
+    static let operands = "[FILE | DIRECTORY]…"
     static let summary = "Check rule files; without a file, those that the agent reads."
     static let options: [Arguments.Option] = [
         .init("format", "FORMAT", "json or text (the default)"),
         .init("user", nil, "those of your own, in $XDG_CONFIG_HOME/vicinity/rules.d"),
     ]
+
+    static let notes = """
+        Where nothing is wrong it warns of what is doubtful.
+
+        Exit status: 0, 64 usage, 65 mistakes in the files; warnings do not count.
+        """
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         let format = try arguments.choice("format", OutputFormat.self) ?? .text
@@ -35,19 +41,31 @@ enum CheckCommand: Subcommand {
         }
         guard arguments.operands.isEmpty else {
             // What a file is for shows in its name, as everywhere.
-            let own = arguments.operands.filter { isConfiguration($0) }
-            let rules = arguments.operands.filter { !isConfiguration($0) }
-            return AgentConfiguration.load(RuleFiles(paths: own)).diagnostics
-                + RuleSet.load(RuleFiles(paths: rules), reviewing: true).diagnostics
+            var (own, rules) = (RuleFiles(paths: []), RuleFiles(paths: []))
+            for path in arguments.operands {
+                // The agent's whole directory has rule files one below.
+                if RuleSource.isDirectory("\(path)/rules.d") {
+                    own = own + RuleFiles.configuration(in: [path], trust: .anyone)
+                    rules = rules + RuleFiles(directories: ["\(path)/rules.d"], trust: .anyone)
+                    continue
+                }
+                let files =
+                    RuleSource.isDirectory(path)
+                    ? RuleFiles(directories: [path], trust: .anyone) : RuleFiles(paths: [path])
+                if RuleSource.isDirectory(path) { RuleSource.noteAbsence(of: files, in: [path]) }
+                if isConfiguration(path) { own = own + files } else { rules = rules + files }
+            }
+            return AgentConfiguration.load(own).diagnostics + RuleSet.load(rules, reviewing: true).diagnostics
         }
         let own = RuleFiles.configuration(in: paths.configurationDirectories, trust: .root)
-        return AgentConfiguration.load(own).diagnostics
-            + RuleSet.load(RuleFiles(directories: paths.rules, trust: .root), reviewing: true).diagnostics
+        let rules = RuleFiles(directories: paths.rules, trust: .root)
+        RuleSource.noteAbsence(of: rules, in: paths.rules)
+        return AgentConfiguration.load(own).diagnostics + RuleSet.load(rules, reviewing: true).diagnostics
     }
 
     private static func isConfiguration(_ path: String) -> Bool {
         let parts = path.split(separator: "/")
-        return parts.last == "vicinity.toml" || parts.dropLast().last == "vicinity.toml.d"
+        return ["vicinity.toml", "vicinity.toml.d"].contains(parts.last) || parts.dropLast().last == "vicinity.toml.d"
     }
 
     /// XDG Base Directory Specification: a relative path is to be ignored.

@@ -14,11 +14,16 @@ enum ReloadCommand: Subcommand {
         .init("socket", "PATH", "the agent's socket")
     ]
 
+    static let notes = """
+        Exit status: 0, 64 usage, 65 mistakes in the files, 69 the agent does not run or does not answer, 77 you may
+        not reload it.
+        """
+
     /// How long the agent may take, in seconds.
     private static let patience = 30
 
     static func run(_ arguments: Arguments) throws -> Int32 {
-        try arguments.expectOperands(0...0, "none")
+        try arguments.expectOperands(0...0, "nothing but options")
         let path = arguments["socket"] ?? AgentPaths.defaultSocket
         var request = FeedRequest()
         request.filter.types = ["agent.reloaded"]
@@ -47,8 +52,28 @@ enum ReloadCommand: Subcommand {
             Output.line("reloaded")
             return 0
         }
-        Output.error("\(problems) errors in the files; the last good rules stay in force. `vicinity check` shows them")
+        let count = problems == 1 ? "1 error" : "\(problems) errors"
+        Output.error("\(count) in the files; the last good rules stay in force")
+        let told = tell(from: path)
+        if problems > told { Output.error("`vicinity check` shows \(told == 0 ? "them" : "the others")") }
         return 65
+    }
+
+    /// Prints what is wrong, as far as it fits into the agent's snapshot.
+    ///
+    /// - Returns: how many of the problems.
+    private static func tell(from path: String) -> Int {
+        var request = FeedRequest()
+        request.follows = false
+        guard var client = try? FeedClient(connectingTo: path, request: request, patience: patience),
+            let line = client.next(),
+            let value = try? JSONValue(parsing: line, maximumSize: 2 * FeedLine.maximumLength)
+        else { return 0 }
+        let problems = (value["problems"]?.array ?? []).compactMap(\.string)
+        for line in problems.flatMap({ $0.split(separator: "\n") }) {
+            Output.diagnostic(String(line).terminalText)
+        }
+        return problems.count
     }
 
     private static func gone() -> Int32 {

@@ -27,6 +27,7 @@ enum RuleSource {
             files = isDirectory(path) ? RuleFiles(directories: [path], trust: .anyone) : RuleFiles(paths: [path])
         } else {
             files = RuleFiles(trust: .root)
+            noteAbsence(of: files, in: RuleFiles.systemDirectories)
         }
         let result = RuleSet.load(files)
         for diagnostic in result.diagnostics { Output.diagnostic(diagnostic.description) }
@@ -34,7 +35,13 @@ enum RuleSource {
         return ruleSet
     }
 
-    private static func isDirectory(_ path: String) -> Bool {
+    /// Says where files would be looked for when there are none: silence would look like consent.
+    static func noteAbsence(of files: RuleFiles, in directories: [String]) {
+        guard files.files.isEmpty, files.diagnostics.isEmpty else { return }
+        Output.error("no rule files (*.toml) in \(directories.joined(separator: ", "))".terminalText)
+    }
+
+    static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }

@@ -23,7 +23,7 @@ enum RulesCommand: Subcommand {
         """
 
     static func run(_ arguments: Arguments) throws -> Int32 {
-        try arguments.expectOperands(0...0, "none")
+        try arguments.expectOperands(0...0, "nothing but options")
         let format = try arguments.choice("format", OutputFormat.self) ?? .text
         let ruleSet: RuleSet
         do throws(RuleSource.Failure) { ruleSet = try RuleSource.load(arguments["rules"]) } catch {

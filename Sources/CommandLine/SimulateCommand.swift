@@ -25,7 +25,7 @@ enum SimulateCommand: Subcommand {
         """
 
     static func run(_ arguments: Arguments) throws -> Int32 {
-        try arguments.expectOperands(0...0, "none")
+        try arguments.expectOperands(0...0, "nothing but options")
         let format = try arguments.choice("format", OutputFormat.self) ?? .text
         var place = try SimulatedPlace(arguments)
         let moment = try arguments.all("time", WeekMoment.form) { WeekMoment($0) }.last

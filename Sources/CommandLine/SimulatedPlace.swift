@@ -92,6 +92,11 @@ struct SimulatedPlace {
         guard names.count < 2 else { throw UsageError(description: "one link has one --ssid or --ssid-hex") }
         let kinds = try arguments.all("interface-kind", list(kinds.map(\.rawValue))) { SimulatedPlace.kind($0) }
         let bssids = try arguments.all("bssid", "a MAC address") { BSSID($0) }
+        if let family = arguments["security"], ["personal", "enterprise"].contains(family) {
+            let member = family == "personal" ? Security.wpa2PSK : .wpa2Enterprise
+            throw UsageError(
+                description: "--security is one protection, such as \(member.rawValue); \(family) is several")
+        }
         let security = try arguments.choice("security", Security.self)
         let suites = try arguments.all("akm", "a suite such as 00-0f-ac:8") { AKM(parsing: $0) }
         let kind = kinds.last ?? .wifi

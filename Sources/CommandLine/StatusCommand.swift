@@ -15,8 +15,12 @@ enum StatusCommand: Subcommand {
         .init("socket", "PATH", "the agent's socket"),
     ]
 
+    static let notes = """
+        Exit status: 0, 64 usage, 69 the agent does not run, 77 you may not see where this machine is.
+        """
+
     static func run(_ arguments: Arguments) throws -> Int32 {
-        try arguments.expectOperands(0...0, "none")
+        try arguments.expectOperands(0...0, "nothing but options")
         let format = try arguments.choice("format", OutputFormat.self) ?? .text
         var request = FeedRequest()
         request.follows = false
@@ -38,9 +42,11 @@ enum StatusCommand: Subcommand {
     }
 
     private static func printCounters(_ line: ArraySlice<UInt8>) {
-        guard let value = try? JSONValue(parsing: line, maximumSize: 65_536),
-            let counters = value["counters"]?.object
-        else { return }
+        guard let value = try? JSONValue(parsing: line, maximumSize: 65_536) else { return }
+        if (value["problems"]?.array ?? []).count >= SnapshotFields.problemLimit {
+            Output.line("  \("".padded(to: 14)) there may be more: `vicinity check`")
+        }
+        guard let counters = value["counters"]?.object else { return }
         let parts = counters.members.compactMap { member in
             member.value.integer.map { "\(member.key.utf8.displayText) \($0)" }
         }
@@ -56,7 +62,7 @@ enum VersionCommand: Subcommand {
     static let options: [Arguments.Option] = []
 
     static func run(_ arguments: Arguments) throws -> Int32 {
-        try arguments.expectOperands(0...0, "none")
+        try arguments.expectOperands(0...0, "nothing but options")
         return printVersion()
     }
 

@@ -42,11 +42,13 @@ struct Table {
         var widths = heads.indices.map { column in all.map { $0[column].displayWidth }.max() ?? 0 }
         let shown = heads.indices.filter { column in rows.contains { !$0[column].isEmpty } }
         if let width {
-            // The widest gives first.
+            // The widest gives first; what a row is called by, and where it stands, when nothing else has more to give.
             while shown.map({ widths[$0] + Table.gap }).reduce(-Table.gap, +) > width {
-                guard let widest = shown.max(by: { widths[$0] < widths[$1] }),
-                    widths[widest] > max(Table.least, heads[widest].displayWidth)
-                else { break }
+                let wide = shown.filter { widths[$0] > max(Table.least, heads[$0].displayWidth) }
+                let between = wide.filter { $0 != shown.first && $0 != shown.last }
+                guard let widest = (between.isEmpty ? wide : between).max(by: { widths[$0] < widths[$1] }) else {
+                    break
+                }
                 widths[widest] -= 1
             }
         }

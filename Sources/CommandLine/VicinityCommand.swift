@@ -33,18 +33,16 @@ public enum VicinityCommand {
         signal(SIGPIPE, SIG_IGN)
         let words = arguments.dropFirst()
         guard let name = words.first, name != "help", name != "--help", name != "-h" else {
-            if let topic = words.dropFirst().first, let command = subcommands.first(where: { $0.name == topic }) {
-                Output.line(help(for: command))
-            } else {
+            guard let topic = words.dropFirst().first else {
                 Output.line(help)
+                return words.isEmpty ? 64 : 0
             }
-            return words.isEmpty ? 64 : 0
+            guard let command = subcommands.first(where: { $0.name == topic }) else { return unknown(topic) }
+            Output.line(help(for: command))
+            return 0
         }
         if name == "--version" { return VersionCommand.printVersion() }
-        guard let command = subcommands.first(where: { $0.name == name }) else {
-            Output.error("unknown command \(name.utf8.displayText); `vicinity help` lists them")
-            return 64
-        }
+        guard let command = subcommands.first(where: { $0.name == name }) else { return unknown(name) }
         if words.contains("--help") || words.contains("-h") {
             Output.line(help(for: command))
             return 0
@@ -60,20 +58,40 @@ public enum VicinityCommand {
         }
     }
 
+    private static func unknown(_ name: String) -> Int32 {
+        Output.error("unknown command \(name.utf8.displayText); `vicinity help` lists them")
+        return 64
+    }
+
     private static func usage(of command: any Subcommand.Type) -> String {
         "vicinity \(command.name)\(command.options.isEmpty ? "" : " [OPTION…]")\(command.operands.isEmpty ? "" : " ")"
             + command.operands
     }
 
     private static func help(for command: any Subcommand.Type) -> String {
-        var lines = ["\(command.summary)", "", "usage: \(usage(of: command))"]
+        var lines = filled(command.summary, after: "", at: 0) + ["", "usage: \(usage(of: command))"]
         if !command.options.isEmpty { lines.append("") }
         for option in command.options {
-            let name = "  --\(option.name)\(option.value.map { " \($0)" } ?? "")"
-            lines.append(name + String(repeating: " ", count: max(28 - name.count, 1)) + option.help)
+            lines += filled(option.help, after: "  --\(option.name)\(option.value.map { " \($0)" } ?? "")", at: 28)
         }
-        if !command.notes.isEmpty { lines += ["", command.notes] }
+        for paragraph in command.notes.split(separator: "\n\n") { lines += [""] + filled(paragraph, after: "", at: 0) }
         return lines.joined(separator: "\n")
+    }
+
+    /// Text in lines of 80 columns, of which the first begins with `head` and all others with so many blanks.
+    private static func filled(_ text: some StringProtocol, after head: String, at indent: Int) -> [String] {
+        func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
+        var lines = [head + blanks(max(indent - head.count, head.isEmpty ? 0 : 1))]
+        var isEmpty = true
+        for word in text.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
+            if !isEmpty, lines[lines.count - 1].count + 1 + word.count > 80 {
+                lines.append(blanks(indent))
+                isEmpty = true
+            }
+            lines[lines.count - 1] += (isEmpty ? "" : " ") + word
+            isEmpty = false
+        }
+        return lines
     }
 
     private static var help: String {
@@ -82,7 +100,7 @@ public enum VicinityCommand {
             "",
         ]
         for command in subcommands {
-            lines.append("  " + command.name + String(repeating: " ", count: 10 - command.name.count) + command.summary)
+            lines += filled(command.summary, after: "  \(command.name)", at: 12)
         }
         lines += ["", "`vicinity help COMMAND` tells more."]
         return lines.joined(separator: "\n")

@@ -22,8 +22,13 @@ enum WatchCommand: Subcommand {
         .init("interface", "NAME", "only this interface"),
     ]
 
+    static let notes = """
+        Exit status: 0, 64 usage, 65 no capture, 66 no such file, 69 the agent does not run or has ended, 77 you may
+        not see where this machine is.
+        """
+
     static func run(_ arguments: Arguments) throws -> Int32 {
-        try arguments.expectOperands(0...0, "none")
+        try arguments.expectOperands(0...0, "nothing but options")
         let printer = LinePrinter(
             try arguments.choice("format", OutputFormat.self) ?? (Output.isTerminal ? .text : .json))
         var request = FeedRequest()
@@ -91,12 +96,17 @@ enum WatchCommand: Subcommand {
     private static func replay(_ file: String, _ speed: Double, _ printer: LinePrinter, _ filter: FeedFilter) throws
         -> Int32
     {
-        let contents = try Files.read(file, limit: 1 << 30)
+        let contents: [UInt8]
+        do throws(SystemError) { contents = try Files.read(file, limit: 1 << 30) } catch {
+            Output.error("\(error)".terminalText)
+            return 66
+        }
         var replay: Replay
         do throws(CaptureError) {
             replay = try Replay(contents)
         } catch {
-            Output.error("\(file.utf8.displayText): \(error)")
+            let hint = contents.first == UInt8(ascii: "{") ? "; for a feed there is `vicinity replay`" : ""
+            Output.error("\(file.utf8.displayText): \(error)\(hint)")
             return 65
         }
         var encoder = FeedEncoder()

@@ -48,7 +48,7 @@ enum WhyCommand: Subcommand {
             return try direct(name, nil, format)
         }
         if answer.isDenied {
-            Output.error("you may not see where this machine is (permission: denied)")
+            Output.error("only root and the group vicinity may see where this machine is (permission: denied)")
             return 77
         }
         guard answer.isAnswered else {

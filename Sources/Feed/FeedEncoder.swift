@@ -214,9 +214,12 @@ public struct SnapshotFields {
         }
     }
 
+    /// So many problems are told, each cut to 256 octets.
+    public static let problemLimit = 4
+
     public mutating func problems(_ problems: [String]) {
         writer.array("problems") { writer in
-            for problem in problems.prefix(4) { writer.string(problem.clipped(to: 256)) }
+            for problem in problems.prefix(Self.problemLimit) { writer.string(problem.clipped(to: 256)) }
         }
     }
 }

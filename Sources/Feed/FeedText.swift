@@ -70,6 +70,11 @@ public struct FeedText: Sendable {
         if let connectivity = value["connectivity"]?.string { parts.append(connectivity) }
         if let gap = value["gap"] { parts.append("\(gap["lost"]?.integer.map { "\($0)" } ?? "some") lines lost") }
         if let version = value["agent"]?["version"]?.string { parts.append(version) }
+        if let problems = value["agent"]?["problems"]?.integer {
+            parts.append(
+                problems == 0
+                    ? "no problems" : "\(problems) problem\(problems == 1 ? "" : "s"), see `vicinity status`")
+        }
         return parts.joined(separator: "  ")
     }
 
@@ -125,7 +130,7 @@ public struct FeedText: Sendable {
     private func heading(_ value: JSONValue, _ time: String) -> String {
         let permission = value["permission"]?.string ?? "unknown"
         return permission == "denied"
-            ? "\(paint(time, .faint))  you may not see where this machine is (permission: denied)"
+            ? "\(paint(time, .faint))  only root and the group vicinity may see where this machine is (permission: denied)"
             : "\(paint(time, .faint))  \(paint("here and now", .strong))"
     }
 
@@ -146,13 +151,24 @@ public struct FeedText: Sendable {
         }
         if value["permission"]?.string == "full" {
             lines.append("  \("gateway".padding(to: 14)) \(route(value["route"]))")
-            let networks = (value["networks"]?.array ?? []).compactMap { $0.string?.utf8.displayText }
-            if !networks.isEmpty { lines.append("  \("networks".padding(to: 14)) \(networks.joined(separator: ", "))") }
-            lines += (value["problems"]?.array ?? []).compactMap(\.string).map {
-                "  \(paint("problem".padding(to: 14), .bad)) \($0.utf8.displayText)"
+            let lists = [("networks", "networks"), ("rules", "rules"), ("actions", "running"), ("holds", "held")]
+            for (key, title) in lists {
+                let names = (value[key]?.array ?? []).compactMap { $0.string?.utf8.displayText }
+                if !names.isEmpty { lines.append("  \(title.padding(to: 14)) \(names.joined(separator: ", "))") }
             }
+            for problem in (value["problems"]?.array ?? []).compactMap(\.string) { lines += self.problem(problem) }
         }
         return lines
+    }
+
+    /// What is wrong, with the line of the file and the caret below it.
+    private func problem(_ text: String) -> [String] {
+        text.split(separator: "\n").enumerated().map { number, line in
+            let title = (number == 0 ? "problem" : "").padding(to: 14)
+            let blanks = line.utf8.prefix { $0 == UInt8(ascii: " ") }.count
+            return "  \(number == 0 ? paint(title, .bad) : title) " + String(repeating: " ", count: blanks)
+                + line.utf8.dropFirst(blanks).displayText
+        }
     }
 
     // MARK: Looks

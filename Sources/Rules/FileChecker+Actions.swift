@@ -205,8 +205,8 @@ extension FileChecker {
             error(
                 .badValue, value.position,
                 suffix == nil
-                    ? "expected a unit with its suffix, such as \"sshd.service\"; known are "
-                        + Self.unitSuffixes.joined(separator: ", ")
+                    ? "expected a unit with its suffix, such as \"sshd.service\""
+                        + (isName ? Self.suffixHint(for: name) : "")
                     : "a unit's name has up to 255 letters, digits and :-_.\\@, and does not begin with @")
             return nil
         }
@@ -218,6 +218,18 @@ extension FileChecker {
             return nil
         }
         return name
+    }
+
+    /// The suffix that is missing or misspelt, or those that there are.
+    private static func suffixHint(for name: String) -> String {
+        let dot = name.lastIndex(of: ".") ?? name.endIndex
+        let (stem, found) = (name[..<dot], String(name[dot...]))
+        // Devices come and go by themselves.
+        let suffix =
+            found.isEmpty
+            ? ".service" : found == ".device" ? nil : Spelling.nearest(to: found, among: unitSuffixes)
+        guard !stem.isEmpty, let suffix else { return "; known are \(unitSuffixes.joined(separator: ", "))" }
+        return "; did you mean \"\(stem)\(suffix)\"?"
     }
 
     private static let connectionKeys = ["networkmanager", "wg-quick", "unit"]

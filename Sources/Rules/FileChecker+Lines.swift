@@ -21,6 +21,22 @@ extension FileChecker {
         return line.utf8.count < Self.shownLength && position.column > line.unicodeScalars.count
     }
 
+    /// Where the file ceases to be UTF-8; nil where it does not.
+    var firstInvalidText: TOMLValue.Position? {
+        var decoder = Unicode.UTF8.ForwardParser()
+        var octets = file.contents.makeIterator()
+        var position = TOMLValue.Position(line: 1, column: 1)
+        while true {
+            switch decoder.parseScalar(from: &octets) {
+            case .valid(let scalar) where scalar.first == UInt8(ascii: "\n"):
+                position = TOMLValue.Position(line: position.line + 1, column: 1)
+            case .valid: position.column += 1
+            case .error: return position
+            case .emptyInput: return nil
+            }
+        }
+    }
+
     /// A name or key that stands twice in one file is refused by the TOML parser, which does not say where it stood
     /// first: that is looked up in the text.
     mutating func duplicate(

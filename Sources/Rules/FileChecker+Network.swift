@@ -43,7 +43,8 @@ extension FileChecker {
             case "subnet":
                 network.subnets = list(
                     entry.value, example: "\"192.0.2.0/24\"",
-                    "expected a range such as \"192.0.2.0/24\" or \"2001:db8::/32\", with no bit set beyond its length"
+                    "expected a range such as \"192.0.2.0/24\" or \"2001:db8::/32\", with no bit set beyond its length",
+                    hint: { IPSubnet(around: $0).map { "; did you mean \"\($0)\"?" } ?? "" }
                 ) { IPSubnet($0) }
             case "interface":
                 network.interfaces = interfaces(entry.value)
@@ -168,7 +169,12 @@ extension FileChecker {
                     error(.badValue, position, "expected a suite that joins networks, such as \"akm:00-0f-ac:8\"")
                 }
             } else {
-                let hint = Spelling.hint(for: name, among: Security.ruleNames)
+                let hint =
+                    switch name.lowercased() {
+                    case "wpa2": "; did you mean \"wpa2-psk\" (a passphrase) or \"wpa2-enterprise\" (802.1X)?"
+                    case "wpa3": "; did you mean \"wpa3-sae\" (a passphrase) or \"wpa3-enterprise\" (802.1X)?"
+                    default: Spelling.hint(for: name, among: Security.ruleNames)
+                    }
                 let names = Security.ruleNames.joined(separator: ", ")
                 error(
                     .badValue, position,
@@ -180,7 +186,8 @@ extension FileChecker {
 
     /// A list of strings, each of which `read` understands; `problem` is said of those it does not.
     private mutating func list<Value>(
-        _ value: TOMLValue, what: String? = nil, example: String, _ problem: String, _ read: (String) -> Value?
+        _ value: TOMLValue, what: String? = nil, example: String, _ problem: String,
+        hint: (String) -> String = { _ in "" }, _ read: (String) -> Value?
     ) -> [Listed<Value>] {
         let expected = what.map { "a list of \($0), such as [\(example)]" } ?? "a list such as [\(example)]"
         var values: [Listed<Value>] = []
@@ -188,7 +195,7 @@ extension FileChecker {
             if let found = read(text) {
                 values.append(Listed(found, at: location(position)))
             } else {
-                error(.badValue, position, problem)
+                error(.badValue, position, problem + hint(text))
             }
         }
         return values

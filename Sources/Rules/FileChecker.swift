@@ -78,17 +78,31 @@ struct FileChecker {
             } else if problem.message.contains("cannot redefine existing") {
                 let duplicate = duplicate(at: position, problem.message)
                 error(duplicate.code, duplicate.position, duplicate.message)
+            } else if problem.message.contains("utf-8 sequence"), let first = firstInvalidText {
+                let isUTF16 = file.contents.starts(with: [0xFF, 0xFE]) || file.contents.starts(with: [0xFE, 0xFF])
+                error(
+                    .syntax, first,
+                    isUTF16
+                        ? "this is UTF-16: save the file as UTF-8"
+                        : "this is not UTF-8, perhaps Latin-1 or Windows-1252: save the file as UTF-8")
             } else {
                 error(.syntax, position, explained(problem.message, at: position))
             }
         }
     }
 
+    /// What word processors and web pages make of plain ones.
+    private static let typographicQuotes = "\u{201C}\u{201D}\u{201E}\u{2018}\u{2019}\u{201A}\u{AB}\u{BB}".unicodeScalars
+
     /// What the TOML parser says, with the remedy of the most frequent slips.
     private mutating func explained(_ message: String, at position: TOMLValue.Position) -> String {
         let preamble = "Error while parsing "
         let text = message.hasPrefix(preamble) ? "in \(message.dropFirst(preamble.count))" : message
         if text.contains("could not determine value type") {
+            let found = line(position.line).unicodeScalars.dropFirst(position.column - 1).first
+            if let found, Self.typographicQuotes.contains(found) {
+                return "in value: \(found) is a typographic quotation mark, and text stands in plain ones: \" or '"
+            }
             return "in value: expected text in quotes (\" or '), a number, true, false, a list or a table"
         }
         let isAtEnd = isAtEnd(position)

@@ -119,6 +119,15 @@ public struct IPSubnet: Hashable, Sendable {
         guard octets == address.octets else { return nil }
     }
 
+    /// The range that an address with a length, such as `192.0.2.1/24`, is in; nil for anything else.
+    init?(around text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let address = IPAddress(String(parts[0])),
+            let length = prefixLength(parts[1], upTo: address.octets.count * 8)
+        else { return nil }
+        self.init(address, length: length)
+    }
+
     init(_ address: IPAddress, length: Int) {
         family = address.family
         octets = address.octets.enumerated().map { place, octet in
@@ -131,6 +140,10 @@ public struct IPSubnet: Hashable, Sendable {
     public func contains(_ other: IPAddress) -> Bool {
         other.family == family && IPSubnet(other, length: length) == self
     }
+}
+
+extension IPSubnet: CustomStringConvertible {
+    public var description: String { "\(IPAddress(octets: octets)?.description ?? "?")/\(length)" }
 }
 
 /// Decimal digits without a leading zero.

@@ -1,3 +1,4 @@
+internal import ProbeProtocol
 internal import WiFi
 
 /// What is doubtful in a rule set that is right: for those who write rules, not for the agent.
@@ -26,10 +27,17 @@ struct RuleReview {
 
     // MARK: Names
 
+    private static let pinOfNothing = SPKIPin("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+
     /// Names that a person could take for each other, and names that are not what they seem to be.
     private mutating func reviewNames() {
         var seen: [NameSkeleton: Listed<SSID>] = [:]
         for network in ruleSet.networks {
+            if let probe = network.probe, let pin = Self.pinOfNothing, probe.pins.contains(pin) {
+                add(
+                    .badValue, probe.location,
+                    "a pin is the SHA-256 of nothing, so no key was read where it was computed")
+            }
             for entry in network.ssids {
                 for oddity in entry.value.oddities {
                     add(.oddName, entry.location, "the name \(oddity): is that so on the air?")
@@ -52,6 +60,7 @@ struct RuleReview {
         if let reason = rule.acceptedWeakness {
             reviewWeakness(rule, reason)
         }
+        reviewCommands(rule)
         switch possibilities(of: rule.condition) {
         case .some(let values) where values == [false]:
             add(.unreachable, rule.location, "rule \"\(rule.name)\" can never hold: its condition contradicts itself")
@@ -59,6 +68,29 @@ struct RuleReview {
             add(.unreachable, rule.location, "rule \"\(rule.name)\" always holds: its condition excludes nothing")
         default: break
         }
+    }
+
+    /// What only a shell would understand.
+    private mutating func reviewCommands(_ rule: Rule) {
+        for action in rule.enter + rule.leave {
+            guard case .command(let command) = action.value, let program = command.arguments.first else { continue }
+            if program.contains(where: \.isWhitespace) {
+                add(
+                    .unsafeCommand, action.location,
+                    "the program is the file \"\(program)\": is that so? No shell takes it apart, so each word "
+                        + "stands in quotes of its own")
+            } else if let word = command.arguments.dropFirst().first(where: { Self.isShell($0) }) {
+                add(
+                    .unsafeCommand, action.location,
+                    "no shell sees \"\(word)\": the program gets it as it is. What takes a shell belongs into a script"
+                )
+            }
+        }
+    }
+
+    private static func isShell(_ word: String) -> Bool {
+        ["|", "||", "&", "&&", ";", ">", ">>", "<", "2>&1"].contains(word)
+            || word.hasPrefix("$VICINITY_") || word.hasPrefix("${VICINITY_")
     }
 
     private mutating func reviewWeakness(_ rule: Rule, _ reason: String) {
@@ -75,7 +107,8 @@ struct RuleReview {
         guard let first = weak.first else {
             add(
                 .weakEvidence, rule.location,
-                "rule \"\(rule.name)\" accepts weak evidence, but its networks can all show enough")
+                "rule \"\(rule.name)\" need not accept weak evidence: without that, \"\(effect.value)\" waits for a "
+                    + "network that is \"mutual\" or \"proven\"")
             return
         }
         add(
@@ -142,9 +175,10 @@ struct RuleReview {
                         && earlier.rule.priority == later.rule.priority && canHoldTogether(earlier.rule, later.rule)
                 }
                 guard let earlier else { continue }
+                let (wish, other) = (later.action.value.summary, earlier.action.value.summary)
                 add(
                     .contradictory, later.action.location,
-                    "\"\(later.action.value.summary)\" and \"\(earlier.action.value.summary)\" of rule "
+                    "\"\(wish)\" and \(wish == other ? "another" : "\"\(other)\"") of rule "
                         + "\"\(earlier.rule.name)\" (\(earlier.action.location)) can be wanted at once: the later "
                         + "rule has its way; \"priority\" would say which one is meant to")
             }

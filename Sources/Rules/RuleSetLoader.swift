@@ -136,6 +136,10 @@ struct RuleSetLoader {
             return "; that is the SSID of network \"\(network.name)\""
         }
         if name.utf8.contains(UInt8(ascii: ",")) { return "; several names are a list: [\"a\", \"b\"]" }
+        let words = name.lowercased().split(separator: " ")
+        if words.count > 1, words.contains(where: { ["and", "or", "not"].contains($0) }) {
+            return "; conditions are tables: { all = [\"a\", { not = \"b\" }] }, { any = [\"a\", \"b\"] }"
+        }
         if name.utf8.first == UInt8(ascii: "!") { return "; off a network is { not = \"a\" }" }
         return Spelling.hint(for: name, among: names)
     }

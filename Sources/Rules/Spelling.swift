@@ -5,6 +5,7 @@ enum Spelling {
     /// beginning of, or what others call by that word.
     static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let letters = folded(word)
+        let synonym = synonyms[word.lowercased()]
         let limit = max(1, letters.count / 3)
         var best: (name: String, distance: Int)?
         var beginnings: [String] = []
@@ -12,7 +13,7 @@ enum Spelling {
             let other = folded(candidate)
             let isBeginning = letters.count > 1 && other.starts(with: letters)
             if isBeginning { beginnings.append(candidate) }
-            if synonyms[word] == candidate { return candidate }
+            if synonym == candidate { return candidate }
             guard abs(other.count - letters.count) <= limit else { continue }
             // Twice, so that the beginning of a word can count half.
             let distance = 2 * distance(letters, other) - (isBeginning ? 1 : 0)
@@ -34,10 +35,12 @@ enum Spelling {
 
     /// What the same is called elsewhere.
     private static let synonyms = [
-        "active": "running", "and": "all", "disabled": "enabled", "ethernet": "wired", "http_proxy": "http",
-        "https_proxy": "https", "inactive": "stopped", "no_proxy": "no-proxy", "observe": "mode", "on-enter": "enter",
-        "on-leave": "leave", "or": "any", "running": "up", "started": "running", "stopped": "down", "title": "summary",
-        "when": "on", "wifi": "any-wifi",
+        "802.1x": "enterprise", "active": "running", "and": "all", "disabled": "enabled", "eap": "enterprise",
+        "ethernet": "wired", "http_proxy": "http", "https_proxy": "https", "inactive": "stopped",
+        "no_proxy": "no-proxy", "none": "open", "observe": "mode", "off": "down", "on": "up", "on-enter": "enter",
+        "on-leave": "leave", "or": "any", "psk": "personal", "running": "up", "sae": "wpa3-sae", "started": "running",
+        "stopped": "down", "title": "summary", "when": "on", "wifi": "any-wifi", "wpa-eap": "enterprise",
+        "wpa2-personal": "wpa2-psk", "wpa3-personal": "wpa3-sae",
     ]
 
     /// `; did you mean "…"?`, or nothing.

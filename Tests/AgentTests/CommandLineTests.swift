@@ -219,6 +219,11 @@ import Testing
         #expect(!outcome.complaint.utf8.contains(0x1b))
     }
 
+    @Test func simulateNamesAMemberOfAFamily() throws {
+        let complaint = try simulate("--ssid", "a", "--security", "enterprise").complaint
+        #expect(complaint.hasPrefix("vicinity: --security is one protection, such as wpa2-enterprise; "))
+    }
+
     @Test func brokenFilesAreSaidToBeBroken() throws {
         let place = try Place("[rule.a]\nof = \"office\"\n")
         let recording = place.directory + "/feed.jsonl"
@@ -331,6 +336,7 @@ import Testing
         defer { agent.stop() }
         let outcome = try vicinity(["why", "nas", "--socket", place.directory + "/events.sock"])
         #expect(outcome.status == 77 && outcome.output.isEmpty)
+        #expect(outcome.complaint.contains("only root and the group vicinity"))
     }
 
     // MARK: replay
@@ -370,5 +376,54 @@ import Testing
             #expect(help.contains("\n  \(command) "))
             #expect(try vicinity(["help", command]).text.contains("usage: vicinity \(command)"))
         }
+        let unknown = try vicinity(["help", "simulat"])
+        #expect(unknown.status == 64 && unknown.output.isEmpty)
+        #expect(unknown.complaint.contains("unknown command simulat"))
+    }
+
+    @Test(
+        arguments: ["watch", "status", "why", "rules", "check", "simulate", "record", "replay", "reload", "version"])
+    func theHelpFitsATerminal(command: String) throws {
+        for topic in [["help"], ["help", command]] {
+            #expect(try vicinity(topic).text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+        }
+    }
+
+    @Test func argumentsTooManyOrTooFewAreNamed() throws {
+        #expect(try vicinity(["status", "now"]).complaint.hasPrefix("vicinity: now is one argument too many\n"))
+        #expect(try vicinity(["replay"]).complaint.hasPrefix("vicinity: a recorded feed is missing\n"))
+    }
+
+    // MARK: check
+
+    @Test func checkTakesDirectories() throws {
+        let place = try Place("[rule.a]\nof = \"office\"\n")
+        for path in [place.directory, place.file] {
+            let outcome = try vicinity(["check", path])
+            #expect(outcome.status == 65)
+            #expect(outcome.text.contains("a.toml:2:1: error: "))
+        }
+        // The agent's own directory, whose rule files are one below.
+        let whole = place.directory + "/whole"
+        try FileManager.default.createDirectory(atPath: whole + "/rules.d", withIntermediateDirectories: true)
+        try "mode = \"observe\"\n".write(toFile: whole + "/vicinity.toml", atomically: true, encoding: .utf8)
+        let empty = try vicinity(["check", whole + "/rules.d"])
+        #expect(empty.status == 0 && empty.complaint.contains("no rule files"))
+        try FileManager.default.copyItem(atPath: place.file, toPath: whole + "/rules.d/a.toml")
+        #expect(try vicinity(["check", whole]).text.contains("rules.d/a.toml:2:1: error: "))
+        try FileManager.default.removeItem(atPath: whole + "/rules.d/a.toml")
+        try "mode = \"on\"\n".write(toFile: whole + "/vicinity.toml", atomically: true, encoding: .utf8)
+        #expect(try vicinity(["check", whole]).text.contains("vicinity.toml:1:8: error: "))
+    }
+
+    // MARK: watch
+
+    @Test func watchTellsAFeedFromACapture() throws {
+        let place = try Place()
+        let feed = place.directory + "/feed.jsonl"
+        try "{}\n".write(toFile: feed, atomically: true, encoding: .utf8)
+        let outcome = try vicinity(["watch", "--replay", feed])
+        #expect(outcome.status == 65 && outcome.complaint.contains("`vicinity replay`"))
+        #expect(try vicinity(["watch", "--replay", feed + "x"]).status == 66)
     }
 }

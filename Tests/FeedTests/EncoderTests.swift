@@ -174,6 +174,30 @@ import WiFi
         #expect(text(.meteredChanged(false)).hasSuffix("not metered"))
     }
 
+    /// `vicinity status` tells what holds, and what is wrong as `vicinity check` would write it.
+    @Test func aSnapshotTellsRulesAndProblems() throws {
+        let line = """
+            {"time":"2026-11-30T12:00:00.123456Z","type":"environment.snapshot","permission":"full","route":null,\
+            "networks":["offline"],"rules":["vpn","away"],"actions":[],"holds":["lock"],\
+            "problems":["a.toml:3:6: error: no \\u001b\\n    3 | on = \\"x\\"\\n      |      ^","no room"]}
+            """
+        let shown = try #require(FeedText(isColored: false).text(of: Array(line.utf8)))
+        #expect(
+            shown.split(separator: "\n").dropFirst() == [
+                "  gateway        no way out", "  networks       offline", "  rules          vpn, away",
+                "  held           lock", "  problem        a.toml:3:6: error: no \\x1b",
+                "                     3 | on = \"x\"", "                       |      ^",
+                "  problem        no room",
+            ])
+    }
+
+    @Test(arguments: [(0, "no problems"), (1, "1 problem, see"), (2, "2 problems, see")])
+    func aReloadTellsWhetherAnythingIsWrong(problems: Int, expected: String) throws {
+        var encoder = FeedEncoder()
+        let line = encoder.line(for: FeedEvent(.agentReloaded(problems: problems), at: Samples.time))
+        #expect(try #require(FeedText(isColored: false).text(of: line.octets.dropLast())).contains(expected))
+    }
+
     @Test func whatIsNoLineIsNotShown() {
         #expect(FeedText(isColored: false).text(of: Array("{}".utf8)) == nil)
         #expect(FeedText(isColored: false).text(of: Array("\u{1b}[2J".utf8)) == nil)

@@ -203,6 +203,18 @@ import WiFi
         #expect(result.diagnostics.map(\.code) == [.syntax])
     }
 
+    /// What editors of other systems write.
+    @Test(
+        arguments: [
+            (Array("a = 1\nb = \"\u{e4}Caf".utf8) + [0xE9, 0x22], "x:2:10: error: this is not UTF-8"),
+            ([0xFF, 0xFE, 0x61, 0x00], "x:1:1: error: this is UTF-16"),
+        ] as [([UInt8], String)])
+    func otherEncodings(contents: [UInt8], expected: String) throws {
+        let diagnostics = RuleSet.load([RuleFile(path: "x", contents: contents)]).diagnostics
+        #expect(diagnostics.map(\.code) == [.syntax])
+        #expect(try #require(diagnostics.first).description.hasPrefix(expected))
+    }
+
     @Test func refusesLargeAndUndecodableFiles() {
         let lines = [UInt8](repeating: UInt8(ascii: "\n"), count: 16 << 20 + 1)
         let large = RuleSet.load([RuleFile(path: "large", contents: lines)])

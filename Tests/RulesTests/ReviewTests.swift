@@ -48,6 +48,18 @@ import Testing
             ])
     }
 
+    /// What the pipeline that computes a pin prints when it got no key.
+    @Test func pinsOfNothing() {
+        func network(_ pin: String) -> String {
+            "[network.a]\nssid = [\"A\"]\nsecurity = [\"personal\"]\nprobe = { url = \"https://a.example/\", "
+                + "spki-sha256 = [\"\(pin)\"] }\n"
+        }
+        let found = "4:1 bad-value: a pin is the SHA-256 of nothing, so no key was read where it was computed"
+        #expect(warnings(network("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")) == [found])
+        #expect(warnings(network("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")) == [found])
+        #expect(warnings(network("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b856")) == [])
+    }
+
     @Test func weakEvidence() {
         let home = "[network.home]\nssid = [\"Home\"]\nsecurity = [\"personal\"]\n"
         let office = "[network.office]\nssid = [\"Corp\"]\nsecurity = [\"enterprise\"]\n"
@@ -57,12 +69,38 @@ import Testing
             ])
         #expect(
             warnings(office + "[rule.a]\non = \"office\"\npam = \"skip\"\naccept-weak-evidence = \"x\"\n") == [
-                "4:7 weak-evidence: rule \"a\" accepts weak evidence, but its networks can all show enough"
+                "4:7 weak-evidence: rule \"a\" need not accept weak evidence: without that, \"pam skip\" waits for a network "
+                    + "that is \"mutual\" or \"proven\""
             ])
         #expect(
             warnings(office + "[rule.a]\non = \"office\"\nnotify = \"x\"\naccept-weak-evidence = \"x\"\n") == [
                 "4:7 weak-evidence: rule \"a\" accepts weak evidence, but nothing of it lowers protection"
             ])
+    }
+
+    @Test(
+        arguments: [
+            ("[\"/usr/bin/logger\", \"it is $5 | more\"]", nil),
+            ("[\"/bin/sh\", \"-c\", \"logger $VICINITY_RULE | cat\"]", nil),
+            (
+                "[\"/usr/bin/logger hello\"]",
+                "the program is the file \"/usr/bin/logger hello\": is that so? No shell takes it apart, so each word "
+                    + "stands in quotes of its own"
+            ),
+            (
+                "[\"/usr/bin/logger\", \"$VICINITY_RULE\"]",
+                "no shell sees \"$VICINITY_RULE\": the program gets it as it is. What takes a shell belongs into a "
+                    + "script"
+            ),
+            (
+                "[\"/bin/mount\", \"/nas\", \"&&\", \"logger\"]",
+                "no shell sees \"&&\": the program gets it as it is. What takes a shell belongs into a script"
+            ),
+        ] as [(String, String?)])
+    func shellLines(command: String, expected: String?) {
+        #expect(
+            warnings("[rule.a]\non = \"wired\"\nleave = [ { command = \(command) } ]\n")
+                == (expected.map { ["3:11 unsafe-command: \($0)"] } ?? []))
     }
 
     @Test(

@@ -48,11 +48,15 @@ extension BrokenFile {
             #"3:13 bad-value: no security is called "WPA2-PSK"; did you mean "wpa2-psk"?"#),
         .network(
             "security as people say it", #"security = ["wpa2"]"#,
-            #"3:13 bad-value: no security is called "wpa2"; known are open, owe, wep, wpa-psk, wpa2-psk, wpa3-sae, wpa2-enterprise, wpa3-enterprise, wpa3-enterprise-192, unknown, personal, enterprise"#
+            #"3:13 bad-value: no security is called "wpa2"; did you mean "wpa2-psk" (a passphrase) or "wpa2-enterprise" (802.1X)?"#
         ),
         .network(
             "security as managers say it", #"security = ["wpa-eap"]"#,
-            #"3:13 bad-value: no security is called "wpa-eap"; known are open, owe, wep, wpa-psk, wpa2-psk, wpa3-sae, wpa2-enterprise, wpa3-enterprise, wpa3-enterprise-192, unknown, personal, enterprise"#
+            #"3:13 bad-value: no security is called "wpa-eap"; did you mean "enterprise"?"#
+        ),
+        .network(
+            "security of a make of its own", #"security = ["quantum"]"#,
+            #"3:13 bad-value: no security is called "quantum"; known are open, owe, wep, wpa-psk, wpa2-psk, wpa3-sae, wpa2-enterprise, wpa3-enterprise, wpa3-enterprise-192, unknown, personal, enterprise"#
         ),
         .network(
             "suite without number", #"security = ["akm:00-0f-ac"]"#,
@@ -147,7 +151,7 @@ extension BrokenFile {
             #"3:10 wrong-type: expected a list such as ["192.0.2.0/24"], found a string"#),
         .network(
             "subnet with host bits", #"subnet = ["192.0.2.1/24"]"#,
-            #"3:11 bad-value: expected a range such as "192.0.2.0/24" or "2001:db8::/32", with no bit set beyond its length"#
+            #"3:11 bad-value: expected a range such as "192.0.2.0/24" or "2001:db8::/32", with no bit set beyond its length; did you mean "192.0.2.0/24"?"#
         ),
         .network(
             "subnet without length", #"subnet = ["192.0.2.0"]"#,
@@ -159,7 +163,7 @@ extension BrokenFile {
         ),
         .network(
             "subnet of IPv6 with host bits", #"subnet = ["2001:db8::1/32"]"#,
-            #"3:11 bad-value: expected a range such as "192.0.2.0/24" or "2001:db8::/32", with no bit set beyond its length"#
+            #"3:11 bad-value: expected a range such as "192.0.2.0/24" or "2001:db8::/32", with no bit set beyond its length; did you mean "2001:db8::/32"?"#
         ),
         .network(
             "subnet of IPv6 with too many bits", #"subnet = ["2001:db8::/129"]"#,

@@ -41,7 +41,7 @@ extension BrokenFile {
             "2:16 syntax: in string: the closing quote is missing"),
         .file(
             "typographic quotes", "[network.office]\nssid = [\u{201C}Corp\u{201D}]\n",
-            #"2:9 syntax: in value: expected text in quotes (" or '), a number, true, false, a list or a table"#),
+            "2:9 syntax: in value: \u{201C} is a typographic quotation mark, and text stands in plain ones: \" or '"),
         .file(
             "leading zero",
             """

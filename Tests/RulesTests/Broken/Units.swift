@@ -8,7 +8,7 @@ extension BrokenFile {
         .rule("unit without state", #"unit = { name = "sshd.service" }"#, #"3:8 missing-key: the unit needs "state""#),
         .rule(
             "unit without suffix", #"unit = { name = "sshd", state = "stopped" }"#,
-            #"3:17 bad-value: expected a unit with its suffix, such as "sshd.service"; known are .service, .socket, .target, .mount, .automount, .timer, .path, .swap, .slice, .scope"#
+            #"3:17 bad-value: expected a unit with its suffix, such as "sshd.service"; did you mean "sshd.service"?"#
         ),
         .rule(
             "unit of a suffix alone", #"unit = { name = ".service", state = "stopped" }"#,
@@ -18,6 +18,9 @@ extension BrokenFile {
             "unit of a device", #"unit = { name = "dev-sda.device", state = "stopped" }"#,
             #"3:17 bad-value: expected a unit with its suffix, such as "sshd.service"; known are .service, .socket, .target, .mount, .automount, .timer, .path, .swap, .slice, .scope"#
         ),
+        .rule(
+            "unit of a misspelt suffix", #"unit = { name = "nas.moutn", state = "stopped" }"#,
+            #"3:17 bad-value: expected a unit with its suffix, such as "sshd.service"; did you mean "nas.mount"?"#),
         .rule(
             "unit with a slash", #"unit = { name = "../x.service", state = "stopped" }"#,
             #"3:17 bad-value: a unit's name has up to 255 letters, digits and :-_.\@, and does not begin with @"#),
@@ -98,7 +101,7 @@ extension BrokenFile {
             "3:20 bad-value: wg-quick takes names of 1 to 15 of A-Z a-z 0-9 _ = + . -"),
         .rule(
             "vpn unit without suffix", #"vpn = { unit = "openvpn", state = "up" }"#,
-            #"3:16 bad-value: expected a unit with its suffix, such as "sshd.service"; known are .service, .socket, .target, .mount, .automount, .timer, .path, .swap, .slice, .scope"#
+            #"3:16 bad-value: expected a unit with its suffix, such as "sshd.service"; did you mean "openvpn.service"?"#
         ),
         .rule(
             "vpn portal", #"vpn = { wg-quick = "wg0", state = "up", portal = "skip" }"#,
