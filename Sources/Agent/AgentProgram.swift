@@ -2,6 +2,7 @@ internal import CPlatform
 internal import Glibc
 internal import Netlink
 internal import Platform
+internal import WiFi
 
 /// `vicinityd`: options, signals, and the loop.
 public enum AgentProgram {
@@ -33,7 +34,7 @@ public enum AgentProgram {
                 default: paths.logs = directory
                 }
             default:
-                Journal.write(.error, "unknown option\n\(usage)")
+                Journal.write(.error, "unknown option \(word.utf8.displayText)\n\(usage)")
                 return 64
             }
         }

@@ -228,7 +228,8 @@ public struct RuleFiles: Sendable {
 extension RuleSet {
     /// Reads and checks files as one rule set; a file that could not be read spoils it as one that is wrong does.
     public static func load(_ source: RuleFiles, reviewing: Bool = false) -> LoadResult {
-        let result = load(source.files, reviewing: reviewing && source.diagnostics.isEmpty)
+        let isWhole = source.diagnostics.isEmpty
+        let result = load(source.files, areAll: isWhole, reviewing: reviewing && isWhole)
         let isClean = !source.diagnostics.contains { $0.severity == .error }
         return LoadResult(
             ruleSet: isClean ? result.ruleSet : nil, diagnostics: source.diagnostics + result.diagnostics)

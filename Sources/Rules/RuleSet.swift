@@ -84,9 +84,12 @@ extension RuleSet {
 
     /// Reads and checks files as one rule set.
     ///
-    /// - Parameter reviewing: also warns of what is doubtful, where nothing is wrong.
-    public static func load(_ files: [RuleFile], reviewing: Bool = false) -> LoadResult {
+    /// - Parameters:
+    ///   - areAll: false where there are more that could not be read: nobody knows what those would have defined.
+    ///   - reviewing: also warns of what is doubtful, where nothing is wrong.
+    public static func load(_ files: [RuleFile], areAll: Bool = true, reviewing: Bool = false) -> LoadResult {
         var loader = RuleSetLoader()
+        loader.isComplete = areAll
         for file in files { loader.load(file) }
         return loader.finish(reviewing: reviewing)
     }

@@ -7,7 +7,8 @@ struct RuleSetLoader {
     private var networkPlaces: [String: SourceLocation] = [:]
     private var rulePlaces: [String: SourceLocation] = [:]
     private var checkers: [FileChecker] = []
-    private var isComplete = true
+    /// Whether every file could be read.
+    var isComplete = true
 
     static let maximumNameLength = 64
 

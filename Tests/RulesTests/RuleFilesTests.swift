@@ -73,6 +73,14 @@ import Testing
         #expect(files.diagnostics.isEmpty)
     }
 
+    @Test func missesNothingThatAFileItCannotReadMayDefine() throws {
+        try write("etc/a.toml", "[rule.x]\non = \"office\"\n")
+        mkfifo("\(root)/etc/b.toml", 0o600)
+        #expect(RuleSet.load(read()).diagnostics.map(\.code) == [.unsafeFile])
+        unlink("\(root)/etc/b.toml")
+        #expect(RuleSet.load(read()).diagnostics.map(\.code) == [.unknownNetwork])
+    }
+
     @Test func saysWhatItCannotRead() throws {
         try write("etc/a.toml", "[rule.x]\non = \"wired\"\n")
         mkfifo("\(root)/etc/b.toml", 0o600)
