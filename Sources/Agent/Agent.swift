@@ -231,8 +231,7 @@ package final class Agent {
     // MARK: Actions
 
     private func run(_ request: ActionRequest) {
-        // Whose process a command is matters too much to be passed over.
-        guard case .command(let command) = request.action, command.user == nil else {
+        guard AgentAbilities.carriesOut(request.action), case .command(let command) = request.action else {
             return refuse(request.rule, request.index, request.action.kind)
         }
         let key = RuleEdge(rule: request.rule.name, edge: request.edge)
@@ -251,7 +250,7 @@ package final class Agent {
     /// Whoever wrote the rule has to learn that it is not in force.
     private func refuse(_ rule: Rule, _ index: Int, _ kind: String) {
         var fact = newFact(rule, index, kind)
-        fact.because = "this version carries out commands only, and those as its own user"
+        fact.because = AgentAbilities.limits
         publish(FeedEvent(.actionFailed(fact), at: .now()))
     }
 

@@ -33,7 +33,9 @@ enum RulesCommand: Subcommand {
         let present = isAsked ? Present(at: arguments["socket"] ?? AgentPaths.defaultSocket) : nil
         switch format {
         case .json: Output.write(json(ruleSet, present)[...])
-        case .text: for line in text(ruleSet, present) { Output.line(line) }
+        case .text:
+            for line in text(ruleSet, present) { Output.line(line) }
+            if AgentAbilities.leavesOut(ruleSet.rules) { Output.line("\nnote: \(AgentAbilities.limits)") }
         }
         return 0
     }

@@ -1,3 +1,4 @@
+internal import Agent
 internal import JSON
 internal import Platform
 internal import Rules
@@ -42,7 +43,9 @@ enum SimulateCommand: Subcommand {
             of: ruleSet, in: place.environment, proven: Set(proven), at: moment?.timestamp ?? .now())
         switch format {
         case .json: Output.write(json(simulation)[...])
-        case .text: Output.line(text(simulation))
+        case .text:
+            Output.line(text(simulation))
+            if AgentAbilities.leavesOut(ruleSet.rules) { Output.line("note: \(AgentAbilities.limits)") }
         }
         return 0
     }
