@@ -252,6 +252,7 @@ public struct RuleEngine: Sendable {
     private mutating func prove(
         _ environment: NetworkEnvironment, at now: Int64, _ decisions: inout [Decision]
     ) -> Judgement {
+        proofs.interrupt(links.unknown, isSuspended: environment.isSuspended)
         let judgement = ruleSet.judge(environment, proofs: proofs.proofs)
         guard links.unknown.isEmpty else { return judgement }
         let before = proofs.proofs
