@@ -276,7 +276,9 @@ public struct RuleEngine: Sendable {
             }
             let start = matchedSince[match.name] ?? now
             since[match.name] = start
-            guard now - start < network.stableFor else { return false }
+            let isStable = now - start >= network.stableFor
+            // No network is entered by a link that may not be on it any more.
+            guard !isStable || standings[match.name] == nil && links.holds(match) else { return false }
             // What a network shows that may be gone in a moment is worth nothing.
             for link in match.links { judgement.linkAssurances[link.interfaceIndex] = .unknown }
             judgement.doubts.append(
@@ -307,8 +309,9 @@ public struct RuleEngine: Sendable {
     private static let decisionLimit: Int64 = 10_000_000
 
     private var stabilityDeadline: Int64? {
+        // Another link may be in doubt about a network for as long as it likes: only what is not believed yet has one.
         var deadlines = matchedSince.compactMap { name, since in
-            judgement.doubt(name) == nil ? nil : since + (ruleSet.network(named: name)?.stableFor ?? 0)
+            standings[name] != nil ? nil : since + (ruleSet.network(named: name)?.stableFor ?? 0)
         }
         if let undecidedSince, judgement.doubt(BuiltInNetwork.unlisted.rawValue) != nil {
             deadlines.append(undecidedSince + RuleEngine.decisionLimit)

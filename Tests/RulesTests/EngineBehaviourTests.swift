@@ -296,6 +296,37 @@ import WiFi
         #expect(bench.at(18_000, .joined("Home", bssid: 9)) == [])
         #expect(bench.at(19_000, .idle) == ["left home 3000 ms", "deactivated a"])
     }
+
+    @Test func whatAnotherLinkLeavesInDoubtHasNoDeadlineThatIsOver() {
+        var bench = Bench(
+            """
+            [network.home]
+            ssid = ["Home"]
+            dns-suffix = ["home.example"]
+            stable-for = "10s"
+            [rule.a]
+            on = "home"
+            """)
+        var two = environment(.joined("Home"))
+        two.interfaces[3]?.evidence.searchDomains = ["home.example"]
+        two.set(.joined("Home", bssid: 2), on: 4)
+        #expect(bench.at(0, two) == [])
+        #expect(bench.deadline == 10_000)
+        #expect(bench.at(10_000) == ["entered home claimed"])
+        #expect(bench.engine.judgement.doubt("home") != nil)
+        #expect(bench.deadline == 12_000)
+        #expect(bench.at(12_000).first == "activated a")
+        #expect(bench.deadline == nil)
+    }
+
+    @Test func noNetworkIsEnteredByALinkThatMayBeGone() {
+        var bench = Bench("[network.home]\nssid = [\"Home\"]\nstable-for = \"10s\"\n")
+        #expect(bench.at(0, .joined("Home")) == [])
+        #expect(bench.at(9_500, .unknown) == [])
+        #expect(bench.deadline == nil)
+        #expect(bench.at(10_500, environment(.unknown, .tunnel)) == [])
+        #expect(bench.at(11_000, .joined("Home", bssid: 2)) == ["entered home claimed"])
+    }
 }
 
 extension [String] {
