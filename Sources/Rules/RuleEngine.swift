@@ -43,7 +43,7 @@ public struct RuleEngine: Sendable {
     private var now: Timestamp?
     /// Whether every rule was looked at once. Tests keep it false, to see that looking at few of them is enough.
     var hasDecided = false
-    /// Whether a link's state has never been known: nothing can be said about the place, then.
+    /// Whether a link's state is unknown from the beginning: nothing can be said about the place, then.
     private var isBlind = false
 
     private var states: [RuleState]

@@ -123,6 +123,23 @@ import WiFi
         #expect(bench.at(2_600, corp()).contains("activated relax"))
     }
 
+    @Test func gainsNoTrustWhileOneLinkAfterAnotherIsUnknown() {
+        var bench = Bench(Self.text)
+        _ = bench.at(0, corp())
+        func both(_ first: WiFiState, _ second: WiFiState) -> NetworkEnvironment {
+            var environment = environment(first)
+            environment.set(second, on: 4)
+            for index: Int32 in [3, 4] { environment.interfaces[index]?.evidence.authentication = .mutual }
+            return environment
+        }
+        let joined = WiFiState.joined("Corp", .wpa2Enterprise)
+        #expect(bench.at(1_000, both(joined, joined)) == [])
+        for time in stride(from: Int64(1_500), to: 20_000, by: 500) {
+            #expect(bench.at(time, time % 1_000 == 0 ? both(joined, .unknown) : both(.unknown, joined)) == [])
+        }
+        #expect(bench.at(20_000, both(joined, joined)).contains("activated relax"))
+    }
+
     @Test func protectsBeforeSleepAndUntilTheNetworkIsBack() {
         var bench = Bench(Self.text)
         _ = bench.at(0, corp())
