@@ -8,6 +8,8 @@ public struct RuleSet: Sendable {
     let rulesByNetwork: [String: [Int]]
     /// The rules that lower protection off networks: how sure the place is matters to them.
     let relaxingOffNetworks: [Int]
+    /// Two of the networks that can be known well enough for less protection, or as many as there are.
+    let sureNetworks: [String]
     private let positions: [String: Int]
     private let rulePositions: [String: Int]
 
@@ -16,6 +18,7 @@ public struct RuleSet: Sendable {
         self.networks = networks
         self.rules = rules
         index = NetworkIndex(networks)
+        sureNetworks = networks.lazy.filter { $0.highestAssurance >= .mutual }.prefix(2).map(\.name)
         positions = Dictionary(
             networks.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         rulePositions = Dictionary(
