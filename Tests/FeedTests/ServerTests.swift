@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import JSON
 import Platform
+import Synchronization
 import Testing
 
 /// A server on a loop of its own, and readers that are real connections.
@@ -63,7 +64,33 @@ extension FeedClient {
     }
 }
 
+private final class Flag: Sendable {
+    private let value = Mutex(false)
+
+    var isSet: Bool {
+        get { value.withLock { $0 } }
+        set { value.withLock { $0 = newValue } }
+    }
+}
+
 @Suite(.timeLimit(.minutes(1))) struct ServerTests {
+    @Test func whoeverConnectsWithoutEndKeepsTheLoopFromNothing() async throws {
+        let bench = try Bench(permission: .denied)
+        let isOver = Flag()
+        let path = bench.path
+        for _ in 0..<3 {
+            Thread.detachNewThread {
+                while !isOver.isSet { _ = try? FeedClient(connectingTo: path, request: FeedRequest()) }
+            }
+        }
+        defer { isOver.isSet = true }
+        for _ in 0..<50 {
+            let start = ContinuousClock.now
+            _ = await bench.instance()
+            #expect(ContinuousClock.now - start < .seconds(1))
+        }
+    }
+
     @Test func theFirstLineIsASnapshotThenEverythingInOrder() async throws {
         let bench = try Bench()
         await bench.publish(3)
