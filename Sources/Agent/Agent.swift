@@ -120,8 +120,13 @@ package final class Agent {
 
     private func complain(_ problems: [String]) {
         ruleProblems = problems
-        for problem in problems { Journal.write(.error, problem) }
+        for problem in problems.prefix(Agent.loggedProblems) { Journal.write(.error, problem) }
+        let more = problems.count - Agent.loggedProblems
+        if more > 0 { Journal.write(.error, "and \(more) more; `vicinity check` shows them") }
     }
+
+    /// The journal is no place for thousands of lines, and whoever reads it slowly must not keep the agent.
+    private static let loggedProblems = 20
 
     private func perform(_ decisions: [Decision]) {
         let now = Timestamp.now()

@@ -54,7 +54,7 @@ public struct RuleEngine: Sendable {
     /// Changes whenever `activeRules` or `pendingRules` do.
     public private(set) var activations: UInt64 = 0
     /// Rules that time alone may change, and when (µs, boot time).
-    private var due: [Int: Int64] = [:]
+    private var due = DeadlineQueue()
     /// Rules that hold and wait for the network to be ready.
     private var awaiting: Set<Int> = []
     /// Rules that want something of a target, in the order of the files.
@@ -107,7 +107,7 @@ public struct RuleEngine: Sendable {
         if isBlind { return nil }
         // While a link is unknown nothing is proven, nor is it any longer in doubt what was.
         let others = links.unknown.isEmpty ? [proofs.deadline, stabilityDeadline] : []
-        return ([due.values.min()] + others).compactMap { $0 }.min()
+        return ([due.first] + others).compactMap { $0 }.min()
     }
 
     /// Takes in a new environment, which was the case at `time`.
@@ -152,7 +152,7 @@ public struct RuleEngine: Sendable {
         self.options = options ?? self.options
         self.states = states
         self.active = active
-        due = [:]
+        due = DeadlineQueue()
         awaiting = []
         claims = [:]
         granted = [:]
@@ -229,7 +229,7 @@ public struct RuleEngine: Sendable {
         let earlier = (standings: standings, place: judgement.place)
         let changed = move(to: stabilized(judged, at: now), at: now, &decisions)
 
-        var affected = Set(due.filter { $0.value <= now }.keys).union(awaiting)
+        var affected = due.expired(at: now).union(awaiting)
         if hasDecided {
             for name in changed.networks { affected.formUnion(ruleSet.rulesByNetwork[name] ?? []) }
             if changed.hasTrust { affected.formUnion(placeSensitive) }
@@ -377,7 +377,7 @@ public struct RuleEngine: Sendable {
         if wasSuspended != new.isSuspended { movement.hasTrust = true }
         if wasBlurred == mayBegin {
             // From now on trust matures again, or no longer does.
-            movement.hasTrust = true
+            if placeTrustedSince != nil { movement.hasTrust = true }
             movement.networks.formUnion(order)
         }
         wasBlurred = !mayBegin
