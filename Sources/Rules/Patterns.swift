@@ -99,7 +99,8 @@ public struct MACAddressPrefix: Hashable, Sendable {
     }
 
     public func contains(_ other: MACAddress) -> Bool {
-        MACAddressPrefix(other, length: length).address == address
+        // Lists have tens of thousands of them.
+        length == 0 || (other.rawValue ^ address.rawValue) >> UInt64(48 - length) == 0
     }
 }
 
@@ -130,7 +131,11 @@ public struct IPSubnet: Hashable, Sendable {
     }
 
     public func contains(_ other: IPAddress) -> Bool {
-        other.family == address.family && IPSubnet(other, length: length).address == address
+        guard other.family == address.family else { return false }
+        let (left, right) = (other.octets, address.octets)
+        let whole = length / 8
+        guard left[..<whole] == right[..<whole] else { return false }
+        return length % 8 == 0 || (left[whole] ^ right[whole]) >> UInt8(8 - length % 8) == 0
     }
 }
 
