@@ -72,7 +72,7 @@ package final class Agent {
         engine = RuleEngine(
             ruleSet: rules?.ruleSet ?? RuleSet(),
             options: (rules?.configuration ?? AgentConfiguration()).engineOptions, resuming: resumable?.rules ?? [],
-            pending: resumable?.pending ?? [])
+            pending: resumable?.pending ?? [], isResuming: resumable != nil)
         perform(engine.update(watcher.environment, at: .now()))
         watcher.onChange = { [unowned self] in
             for change in $0 { publish(FeedEvent(change, in: watcher.environment)) }
@@ -174,7 +174,7 @@ package final class Agent {
         let links = ActivationState.links(of: watcher.environment)
         guard engine.activations != savedActivations || links != saved?.links else { return }
         let state = ActivationState(
-            watcher.environment, rules: engine.activeRules, pending: engine.pendingRules)
+            watcher.environment, rules: engine.resumableRules, pending: engine.pendingRules)
         guard state != saved else { return savedActivations = engine.activations }
         do throws(SystemError) {
             try state.write(to: paths.activations)
