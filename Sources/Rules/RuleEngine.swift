@@ -151,6 +151,10 @@ public struct RuleEngine: Sendable {
         for (index, rule) in self.ruleSet.rules.enumerated() {
             if let successor = successors[rule.name], ruleSet.rules[successor].isEnabled {
                 states[successor] = self.states[index]
+                let new = ruleSet.rules[successor]
+                // It was ready for less than is demanded now, or something else of it was overruled.
+                if new.readiness != rule.readiness { states[successor].wasReady = false }
+                if new.states.map(\.value) != rule.states.map(\.value) { states[successor].overruled = [] }
                 if self.active.contains(index) { active.insert(successor) }
                 continue
             }

@@ -45,12 +45,17 @@ public struct RuleSet: Sendable {
         rulePositions[name].map { rules[$0] }
     }
 
+    private static let hintLimit = 5_000
+
     func position(ofRule name: String) -> Int? { rulePositions[name] }
 
     /// `; did you mean "…"?` where a rule or a network has a name like that, otherwise nothing.
     public func hint(for name: String) -> String {
-        Spelling.hint(
-            for: name, among: rules.map(\.name) + networks.map(\.name) + BuiltInNetwork.allCases.map(\.rawValue))
+        // Whoever asks the agent is not to keep it from its work.
+        let names =
+            BuiltInNetwork.allCases.map(\.rawValue) + rules.prefix(RuleSet.hintLimit).map(\.name)
+            + networks.prefix(RuleSet.hintLimit).map(\.name)
+        return Spelling.hint(for: name, among: names)
     }
 }
 

@@ -3,13 +3,13 @@ enum Spelling {
     /// The candidate nearest to `word`, if it is near enough to be a slip; the first of equally near ones.
     static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let letters = Array(word.utf8.prefix(64))
-        let limit = max(1, letters.count / 3)
+        let limit = min(max(1, letters.count / 3), Spelling.slips)
         var best: (name: String, distance: Int)?
         for candidate in candidates {
             let other = Array(candidate.utf8)
             guard abs(other.count - letters.count) <= limit else { continue }
-            let distance = distance(letters, other)
-            if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
+            guard let distance = distance(letters, other, upTo: limit) else { continue }
+            if distance < best?.distance ?? .max { best = (candidate, distance) }
         }
         return best?.name
     }
@@ -25,8 +25,12 @@ enum Spelling {
         return "\(words.dropLast().joined(separator: ", ")) \(conjunction) \(last)"
     }
 
-    /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
-    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    /// More than so many are no slip any more.
+    private static let slips = 6
+
+    /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment); nil where there are more
+    /// than `limit`, which shows early where words have nothing in common.
+    private static func distance(_ left: [UInt8], _ right: [UInt8], upTo limit: Int) -> Int? {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)
         for row in 0..<left.count {
@@ -39,9 +43,10 @@ enum Spelling {
                 }
                 current.append(least)
             }
+            if min(current.min() ?? 0, last.min() ?? 0) > limit { return nil }
             beforeLast = last
             last = current
         }
-        return last[right.count]
+        return last[right.count] <= limit ? last[right.count] : nil
     }
 }

@@ -188,6 +188,30 @@ import WiFi
         #expect(replaced("") == ["deactivated b", "proxy: free"])
     }
 
+    @Test func aReloadThatDemandsMoreIsWaitedFor() {
+        let text = """
+            [network.home]
+            ssid = ["Home"]
+            [rule.a]
+            on = "home"
+            ready = "link"
+            accept-weak-evidence = "a test"
+            pam = "skip"
+            """
+        var bench = Bench(text)
+        _ = bench.at(0, .joined("Home"))
+        #expect(bench.at(2_000) == ["activated a", "pam: pam skip"])
+        func replaced(_ readiness: String) -> [String] {
+            let changed = text.replacing("\"link\"", with: "\"\(readiness)\"")
+            return bench.engine.replace(with: ruleSet(changed), at: Bench.time(3_000)).map(\.brief)
+        }
+        #expect(replaced("address") == [])
+        #expect(replaced("internet") == ["pam: free"])
+        var online = environment(.joined("Home"))
+        online.connectivity = .internet
+        #expect(bench.at(4_000, online) == ["pam: pam skip"])
+    }
+
     @Test func resumedRulesHoldWhatTheyHeld() {
         var bench = Bench("[rule.a]\non = \"wired\"\npam = \"require\"\naccept-weak-evidence = \"x\"", resuming: ["a"])
         #expect(bench.at(0, environment(nil, .ethernet)) == ["entered unlisted claimed", "pam: pam require"])
