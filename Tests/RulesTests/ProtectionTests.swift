@@ -105,7 +105,8 @@ import Testing
             for number in 0..<2_000 { text += "[network.n\(number)]\nssid = [\"S\(number)\"]\n" }
             for number in 0..<2_000 {
                 text += "[rule.r\(number)]\noff = \"\(prefix)\(number)\"\npam = \"require\"\n"
-                text += "enter = [{ second-factor = { message = \"m\", on-success = { hold = \"r\(number + 1)\" } } }]\n"
+                let held = "on-success = { hold = \"r\(number + 1)\" }"
+                text += "enter = [{ second-factor = { message = \"m\", \(held) } }]\n"
             }
             return text
         }

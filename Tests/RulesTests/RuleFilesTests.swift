@@ -52,9 +52,10 @@ import Testing
         let files = read()
         #expect(files.diagnostics.isEmpty)
         #expect(
-            files.files.map { Array($0.contents) } == [
-                "K.toml", "cafe\u{301}.toml", "caf\u{E9}.toml", "\u{212A}.toml",
-            ].map { Array($0.utf8) })
+            files.files.map { Array($0.contents) }
+                == [
+                    "K.toml", "cafe\u{301}.toml", "caf\u{E9}.toml", "\u{212A}.toml",
+                ].map { Array($0.utf8) })
     }
 
     @Test func refusesANameThatIsNoText() throws {
