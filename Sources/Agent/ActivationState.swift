@@ -44,10 +44,14 @@ struct ActivationState: Hashable {
 
     // MARK: File
 
+    /// A hundred thousand rules, the longest names, all of them waiting.
+    private static let maximumSize = 16 << 20
+
     /// Nil where there is none that can be read: then everything is entered anew.
     init?(readingFrom path: String) {
-        guard let contents = try? Files.read(path, limit: 1 << 20),
-            let value = try? JSONValue(parsing: contents, maximumSize: 1 << 20), let boot = value["boot"]?.string,
+        guard let contents = try? Files.read(path, limit: ActivationState.maximumSize),
+            let value = try? JSONValue(parsing: contents, maximumSize: ActivationState.maximumSize),
+            let boot = value["boot"]?.string,
             let links = value["links"]?.array, let rules = value["rules"]?.array
         else { return nil }
         self.boot = boot

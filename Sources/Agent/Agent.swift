@@ -72,7 +72,7 @@ package final class Agent {
         engine = RuleEngine(
             ruleSet: rules?.ruleSet ?? RuleSet(),
             options: (rules?.configuration ?? AgentConfiguration()).engineOptions, resuming: resumable?.rules ?? [],
-            pending: resumable?.pending ?? [])
+            pending: resumable?.pending ?? [], isResuming: resumable != nil)
         perform(engine.update(watcher.environment, at: .now()))
         watcher.onChange = { [unowned self] in
             for change in $0 { publish(FeedEvent(change, in: watcher.environment)) }
@@ -120,8 +120,13 @@ package final class Agent {
 
     private func complain(_ problems: [String]) {
         ruleProblems = problems
-        for problem in problems { Journal.write(.error, problem) }
+        for problem in problems.prefix(Agent.loggedProblems) { Journal.write(.error, problem) }
+        let more = problems.count - Agent.loggedProblems
+        if more > 0 { Journal.write(.error, "and \(more) more; `vicinity check` shows them") }
     }
+
+    /// The journal is no place for thousands of lines, and whoever reads it slowly must not keep the agent.
+    private static let loggedProblems = 20
 
     private func perform(_ decisions: [Decision]) {
         let now = Timestamp.now()
@@ -169,7 +174,7 @@ package final class Agent {
         let links = ActivationState.links(of: watcher.environment)
         guard engine.activations != savedActivations || links != saved?.links else { return }
         let state = ActivationState(
-            watcher.environment, rules: engine.activeRules, pending: engine.pendingRules)
+            watcher.environment, rules: engine.resumableRules, pending: engine.pendingRules)
         guard state != saved else { return savedActivations = engine.activations }
         do throws(SystemError) {
             try state.write(to: paths.activations)

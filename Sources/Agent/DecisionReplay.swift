@@ -78,7 +78,7 @@ package struct DecisionReplay {
             switch step.event {
             case .began(let holding):
                 isOfAgent = isOfAgent || holding != nil
-                let resumable = engine?.activeRules ?? []
+                let resumable = engine?.resumableRules ?? []
                 beginning = Beginning(holding: holding, resumable: resumable, place: place(environment))
                 engine = nil
                 awaited = [:]
@@ -133,7 +133,7 @@ package struct DecisionReplay {
         self.beginning = nil
         guard let holding = beginning.holding else {
             let isSame = !beginning.place.isEmpty && place(environment) == beginning.place
-            engine = RuleEngine(ruleSet: ruleSet, resuming: isSame ? beginning.resumable : [])
+            engine = RuleEngine(ruleSet: ruleSet, resuming: isSame ? beginning.resumable : [], isResuming: isSame)
             return decide(at: time, tell) { [environment] in $0.update(environment, at: time) }
         }
         wasAssumed = true

@@ -2,6 +2,7 @@ internal import Agent
 internal import Glibc
 internal import JSON
 internal import Rules
+internal import Synchronization
 
 /// `vicinity check`: are the rule files right?
 enum CheckCommand: Subcommand {
@@ -22,12 +23,14 @@ enum CheckCommand: Subcommand {
     static func run(_ arguments: Arguments) throws -> Int32 {
         let format = try arguments.choice("format", OutputFormat.self) ?? .text
         let diagnostics = try diagnostics(arguments)
+        // EX_DATAERR, also for whoever reads the beginning only.
+        let status: Int32 = diagnostics.contains { $0.severity == .error } ? 65 : 0
+        Output.abandonedStatus.store(status, ordering: .relaxed)
         switch format {
         case .text: for diagnostic in diagnostics { Output.line(diagnostic.description) }
         case .json: Output.write(json(diagnostics)[...])
         }
-        // EX_DATAERR
-        return diagnostics.contains { $0.severity == .error } ? 65 : 0
+        return status
     }
 
     private static func diagnostics(_ arguments: Arguments) throws(UsageError) -> [Diagnostic] {

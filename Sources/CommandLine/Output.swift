@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Synchronization
 
 /// Standard output and error: one write(2) a line, so that nothing waits in a buffer.
 enum Output {
@@ -30,6 +31,9 @@ enum Output {
         return Int(size.ws_col)
     }
 
+    /// The exit status where the reader is gone: of a command whose status is an answer, that answer.
+    static let abandonedStatus = Atomic<Int32>(0)
+
     /// Waits for a slow reader; ends the process when it is gone, as the tools of a pipeline do.
     static func write(_ octets: ArraySlice<UInt8>, to descriptor: Int32 = STDOUT_FILENO) {
         var rest = octets
@@ -38,7 +42,7 @@ enum Output {
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EPIPE {
-                exit(0)
+                exit(abandonedStatus.load(ordering: .relaxed))
             } else if errno != EINTR {
                 exit(74)  // EX_IOERR: a full disk must not look like success.
             }

@@ -40,7 +40,7 @@ enum ReloadCommand: Subcommand {
             Output.error("only root and members of the group vicinity may see what comes of it")
             return 77
         }
-        guard let agent = try? client.peer().process, agent > 0, kill(agent, SIGHUP) == 0 else {
+        guard let agent = try? client.peer().process, agent > 1, kill(agent, SIGHUP) == 0 else {
             Output.error("signalling the agent takes root, or its own user")
             return 77
         }

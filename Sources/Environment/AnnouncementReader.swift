@@ -269,7 +269,10 @@ enum NetworkManager {
             guard let name = wireless["ssid"]?.octets.flatMap({ SSID(octets: $0) }) else { return nil }
             ssid = name
         }
-        return AppliedProfile(ssid: ssid, demands: demands(setting))
+        // A profile of one user's alone was made without an administrator, who might choose another authority.
+        let isPersonal = settings["connection"]?["permissions"]?.list?.isEmpty == false
+        let none = EAPDemands(certificationAuthority: false, serverName: false)
+        return AppliedProfile(ssid: ssid, demands: isPersonal ? none : demands(setting))
     }
 
     private static func demands(_ setting: BusValue) -> EAPDemands {

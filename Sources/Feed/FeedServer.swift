@@ -10,6 +10,8 @@ public final class FeedServer: @unchecked Sendable {
     /// How long a reader has for its request, µs.
     private static let requestTime: Int64 = 100_000
     private static let connectionLimit = 1_100
+    /// Connections that are accepted in one go.
+    private static let turn = 16
     private static let connectionLimitPerUser = 64
     /// Lines held for `since`, and how long (µs).
     private static let heldLimit = 1_000
@@ -66,7 +68,8 @@ public final class FeedServer: @unchecked Sendable {
     // MARK: Connections
 
     private func acceptAll() {
-        while true {
+        // Those who come faster than that wait their turn with everything else there is to do.
+        for _ in 0..<FeedServer.turn {
             do {
                 guard let connection = try UnixSocket.accept(on: listener.rawValue) else { return }
                 try start(connection)
@@ -235,7 +238,8 @@ private final class Reader {
     /// What the reader says: at most one line counts, and only at the beginning.
     func read() -> Input {
         var buffer = [UInt8](repeating: 0, count: 1_024)
-        while true {
+        // One who never stops talking is not listened to without end.
+        for _ in 0..<16 {
             guard let count = UnixSocket.receive(into: &buffer, on: connection.rawValue) else { return .nothing }
             if count == 0 { return .closed }
             guard !isStarted else { continue }
@@ -243,5 +247,6 @@ private final class Reader {
             if let end = input.firstIndex(of: UInt8(ascii: "\n")) { return .line(input[..<end]) }
             if input.count > FeedRequest.maximumLength { return .line([]) }
         }
+        return .nothing
     }
 }

@@ -163,7 +163,9 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     private func fireDeadlines() {
         armed = nil
         let now = Timestamp.now().boottime
-        while let first = deadlines.first, first.boottime <= now {
+        // What they schedule for a moment that is over comes after everything else there is to do.
+        for _ in deadlines.indices {
+            guard let first = deadlines.first, first.boottime <= now else { break }
             deadlines.removeFirst()
             first.handler()
         }

@@ -34,7 +34,7 @@ public struct AgentConfiguration: Hashable, Sendable {
             } catch {
                 checker.syntaxError(error)
             }
-            diagnostics += checker.diagnostics
+            diagnostics += checker.diagnostics + checker.remark
         }
         let isClean = !diagnostics.contains { $0.severity == .error }
         return (isClean ? configuration : nil, diagnostics)

@@ -34,6 +34,7 @@ public struct Diagnostic: Error, Hashable, Sendable {
         case reservedName = "reserved-name"
         case syntax
         case tooLarge = "too-large"
+        case tooMany = "too-many"
         case unknownKey = "unknown-key"
         case unknownNetwork = "unknown-network"
         case unknownRule = "unknown-rule"

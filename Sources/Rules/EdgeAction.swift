@@ -56,6 +56,8 @@ public enum EdgeAction: Hashable, Sendable {
         public var grace: Int64 = 0
         public var onSuccess: [Consequence] = []
         public var onFailure: [Consequence] = []
+        /// Whether a rule that success holds lowers protection, which shows when all files have been read.
+        public internal(set) var isHoldRelaxing = false
 
         public init(message: String) {
             self.message = message
@@ -81,8 +83,8 @@ extension EdgeAction {
         case .command(let command): command.isRelaxing
         case .unit(let unit): StateAction.unit(unit).effect == .relaxing
         case .vpn(let vpn): !vpn.isUp
-        case .secondFactor(let factor): (factor.onSuccess + factor.onFailure).contains(where: \.isRelaxing)
         case .notify, .lock: false
+        case .secondFactor(let factor): factor.isRelaxing
         }
     }
 
@@ -93,18 +95,36 @@ extension EdgeAction {
         case .unit(let unit): StateAction.unit(unit).summary
         case .vpn(let vpn): StateAction.vpn(vpn).summary
         case .notify, .lock: kind
-        case .secondFactor: isRelaxing ? "what follows a second factor" : "ask for a second factor"
+        case .secondFactor(let factor):
+            factor.isRelaxing
+                ? "what follows a second factor: \(Spelling.list(factor.relaxations, "and"))"
+                : "ask for a second factor"
         }
     }
 }
 
-extension EdgeAction.SecondFactor.Consequence {
-    /// Of itself; what the rule does that is held is that rule's.
-    var isRelaxing: Bool {
-        switch self {
-        case .vpn(let vpn): !vpn.isUp
-        case .command(let command): command.isRelaxing
-        case .lockSession, .disconnect, .hold: false
+extension EdgeAction.SecondFactor {
+    /// Whoever passes it has shown who they are, not where the machine is: what follows lowers protection just the same.
+    var isRelaxing: Bool { !relaxations.isEmpty }
+
+    fileprivate var relaxations: [String] {
+        var relaxations = (onSuccess + onFailure).compactMap { consequence -> String? in
+            switch consequence {
+            case .vpn(let vpn): vpn.isUp ? nil : StateAction.vpn(vpn).summary
+            case .command(let command): command.isRelaxing ? EdgeAction.command(command).summary : nil
+            case .hold, .lockSession, .disconnect: nil
+            }
         }
+        if isHoldRelaxing { relaxations.append("hold \(Spelling.list(heldRules, "and"))") }
+        return relaxations
+    }
+
+    /// The rules that success holds; failure holds none but on the protected side.
+    var heldRules: [String] {
+        onSuccess.compactMap { if case .hold(let rule) = $0 { rule } else { nil } }
+    }
+
+    var vpns: [StateAction.VPN] {
+        (onSuccess + onFailure).compactMap { if case .vpn(let vpn) = $0 { vpn } else { nil } }
     }
 }

@@ -7,7 +7,8 @@ extension FileChecker {
             lineStarts = [0] + contents.indices.lazy.filter { contents[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
         }
         guard lineStarts.indices.contains(number - 1) else { return "" }
-        var octets = contents[lineStarts[number - 1]...].prefix { $0 != UInt8(ascii: "\n") }
+        // A file can be one line, and have thousands of problems on it.
+        var octets = contents[lineStarts[number - 1]...].prefix(501).prefix { $0 != UInt8(ascii: "\n") }
         if octets.last == UInt8(ascii: "\r") { octets.removeLast() }
         return String(decoding: octets.prefix(Self.shownLength), as: UTF8.self)
     }

@@ -53,12 +53,15 @@ extension FileChecker {
                 first[action.value.target] = action
             }
         }
-        if let beginning = rule.relaxationsAtBeginning.first, let end = rule.relaxationsAtEnd.first {
-            error(
-                .contradictory, TOMLValue.Position(end.location),
-                "\"\(beginning.value)\" lowers protection as the rule begins, \"\(end.value)\" as it ends, so it could "
-                    + "be certain enough for neither: make two rules of it")
-        }
+    }
+
+    /// Of a rule as it is when all files have been read.
+    mutating func checkLeaning(of rule: Rule) {
+        guard let beginning = rule.relaxationsAtBeginning.first, let end = rule.relaxationsAtEnd.first else { return }
+        error(
+            .contradictory, TOMLValue.Position(end.location),
+            "\"\(beginning.value)\" lowers protection as the rule begins, \"\(end.value)\" as it ends, so it could "
+                + "be certain enough for neither: make two rules of it")
     }
 
     // MARK: Conditions

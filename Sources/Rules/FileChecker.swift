@@ -4,6 +4,10 @@ internal import Platform
 struct FileChecker {
     let file: RuleFile
     private(set) var diagnostics: [Diagnostic] = []
+    /// Problems beyond the limit.
+    private var omitted = 0
+    private var omittedSeverity = Diagnostic.Severity.warning
+    private static let limit = 1_000
     /// Where the lines begin; looked up when the first is shown.
     var lineStarts: [Int] = []
     /// The networks that the file's rules refer to, to be looked up when all files have been read.
@@ -32,10 +36,27 @@ struct FileChecker {
     private mutating func add(
         _ severity: Diagnostic.Severity, _ code: Diagnostic.Code, _ position: TOMLValue.Position, _ message: String
     ) {
+        guard diagnostics.count < FileChecker.limit else {
+            omitted += 1
+            // The file is refused even where all that is told are warnings.
+            omittedSeverity = severity == .error ? .error : omittedSeverity
+            return
+        }
         diagnostics.append(
             Diagnostic(
                 file: file.path, line: position.line, column: position.column, severity: severity, code: code,
                 message: message, sourceLine: line(position.line)))
+    }
+
+    /// What there is besides the problems told: nobody reads more, and a line of the file goes with each.
+    var remark: [Diagnostic] {
+        omitted == 0
+            ? []
+            : [
+                Diagnostic(
+                    file: file.path, severity: omittedSeverity, code: .tooMany,
+                    message: "there are \(omitted) more problems in this file")
+            ]
     }
 
     mutating func wrongType(_ value: TOMLValue, expected: String) {

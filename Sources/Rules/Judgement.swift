@@ -141,8 +141,10 @@ extension RuleSet {
         for interface in environment.interfaces.values.sorted(by: { $0.index < $1.index }) where interface.places {
             let link = NetworkMatch.Link(interface)
             judgement.linkAssurances[link.interfaceIndex] = .unknown
+            let places = Dictionary(
+                judgement.matches.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
             for candidate in index.candidates(for: interface, in: self) {
-                judge(networks[candidate], link, interface, proofs, into: &judgement)
+                judge(networks[candidate], link, interface, proofs, places, into: &judgement)
             }
             links.append((link, interface))
         }
@@ -150,9 +152,10 @@ extension RuleSet {
         return judgement
     }
 
+    /// - Parameter places: of the matches that other links have made.
     private func judge(
         _ network: NetworkDefinition, _ link: NetworkMatch.Link, _ interface: Interface, _ proofs: Set<Proof>,
-        into judgement: inout Judgement
+        _ places: [String: Int], into judgement: inout Judgement
     ) {
         var evidence: [Evidence] = []
         var doubt: Evidence?
@@ -188,7 +191,7 @@ extension RuleSet {
         judgement.add(
             NetworkMatch(
                 name: network.name, builtIn: nil, isPrivate: network.isPrivate, assurance: assurance,
-                evidence: evidence, links: [link]))
+                evidence: evidence, links: [link]), to: places[network.name])
     }
 
     private func addBuiltIn(
@@ -224,8 +227,8 @@ extension RuleSet {
 
 extension Judgement {
     /// A network that two links are on is one match.
-    fileprivate mutating func add(_ match: NetworkMatch) {
-        guard let place = matches.firstIndex(where: { $0.name == match.name }) else {
+    fileprivate mutating func add(_ match: NetworkMatch, to place: Int?) {
+        guard let place else {
             matches.append(match)
             return
         }

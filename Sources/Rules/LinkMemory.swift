@@ -4,15 +4,20 @@ internal import Environment
 struct LinkMemory: Sendable {
     /// Links whose state is unknown now.
     private(set) var unknown: Set<Int32> = []
-    /// Since when any link's state has been unknown without a break (µs, boot time).
-    var earliestUnknown: Int64? { unknownSince.values.min() }
+    /// Since when any link's state has been unknown without a break, be it one after the other (µs, boot time).
+    private(set) var earliestUnknown: Int64?
 
     private var lastKnown: [Int32: (state: WiFiState, evidence: LinkEvidence)] = [:]
     private var unknownSince: [Int32: Int64] = [:]
     /// Links that became known in this round, with the moment in which they were lost.
     private var ended: [Int32: Int64] = [:]
+    /// Whether the state of every link has been known once.
+    private var hasSeen = false
 
-    /// The environment with the last known state in place of each unknown one; nil where one was never known.
+    /// The environment with the last known state in place of each unknown one.
+    ///
+    /// Of a link that was never known nothing can be said: at the beginning that is so of the whole place (nil), later
+    /// it is on no network yet, lest a link that is plugged in keep the others from being judged.
     mutating func resolve(_ environment: NetworkEnvironment, at now: Int64) -> NetworkEnvironment? {
         var resolved: NetworkEnvironment? = environment
         ended = unknownSince
@@ -26,6 +31,8 @@ struct LinkMemory: Sendable {
                 if let last = lastKnown[index] {
                     resolved?.interfaces[index]?.wifi = last.state
                     resolved?.interfaces[index]?.evidence = last.evidence
+                } else if hasSeen {
+                    resolved?.interfaces[index]?.wifi = .idle
                 } else {
                     resolved = nil
                 }
@@ -37,6 +44,8 @@ struct LinkMemory: Sendable {
         let isGone = { (index: Int32) in environment.interfaces[index]?.wifi == nil }
         lastKnown = lastKnown.filter { !isGone($0.key) }
         unknownSince = unknownSince.filter { !isGone($0.key) }
+        if resolved != nil { hasSeen = true }
+        earliestUnknown = unknown.isEmpty ? nil : earliestUnknown ?? now
         return resolved
     }
 

@@ -97,7 +97,8 @@ public struct MACAddressPrefix: Hashable, Sendable {
     }
 
     public func contains(_ other: MACAddress) -> Bool {
-        MACAddressPrefix(other, length: length) == self
+        // Lists have tens of thousands of them.
+        length == 0 || (other.rawValue ^ bits) >> UInt64(48 - length) == 0
     }
 }
 
@@ -138,7 +139,10 @@ public struct IPSubnet: Hashable, Sendable {
     }
 
     public func contains(_ other: IPAddress) -> Bool {
-        other.family == family && IPSubnet(other, length: length) == self
+        guard other.family == family else { return false }
+        let whole = length / 8
+        guard other.octets[..<whole] == octets[..<whole] else { return false }
+        return length % 8 == 0 || (other.octets[whole] ^ octets[whole]) >> UInt8(8 - length % 8) == 0
     }
 }
 

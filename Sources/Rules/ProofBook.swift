@@ -55,6 +55,9 @@ struct ProofBook: Sendable {
         /// When to ask next, where no answer is awaited.
         var nextAttempt: Int64
         var failures = 0
+        /// Whether the link was unknown since: it may have come back to another access point of the same address,
+        /// which not every driver would tell.
+        var isInterrupted = false
     }
 
     /// How long to wait after the first failure, the second and so on, in µs.
@@ -75,7 +78,17 @@ struct ProofBook: Sendable {
         }.min()
     }
 
-    /// Takes in where the machine is. Links whose state is unknown keep what they have.
+    /// Takes in which links are unknown now: they keep what they have until they are known again, and then have to
+    /// prove it anew. Whoever sleeps keeps nothing.
+    mutating func interrupt(_ links: Set<Int32>, isSuspended: Bool) {
+        guard !entries.isEmpty, isSuspended || !links.isEmpty else { return }
+        for proof in entries.keys where isSuspended || links.contains(proof.interfaceIndex) {
+            entries[proof]?.isInterrupted = true
+            if isSuspended { entries[proof]?.provenUntil = nil }
+        }
+    }
+
+    /// Takes in where the machine is, when every link is known.
     mutating func update(
         _ judgement: Judgement, _ environment: NetworkEnvironment, in ruleSet: RuleSet, at now: Int64
     ) -> [Step] {
@@ -106,7 +119,7 @@ struct ProofBook: Sendable {
     ) -> [Step] {
         var steps: [Step] = []
         var entry = entries[proof] ?? Entry(basis: basis, probe: probe, nextAttempt: now)
-        if entry.probe != probe || !entry.basis.isKept(by: basis) {
+        if entry.isInterrupted || entry.probe != probe || !entry.basis.isKept(by: basis) {
             if let running = entry.running { steps.append(.forget(running)) }
             entry = Entry(basis: basis, probe: probe, nextAttempt: now)
         } else if entry.basis != basis {
@@ -130,7 +143,8 @@ struct ProofBook: Sendable {
 
     /// Takes in an answer; one that is not awaited any more says nothing.
     mutating func take(_ isProven: Bool, for identifier: UInt64, at now: Int64) {
-        guard let (proof, entry) = entries.first(where: { $0.value.running == identifier }) else { return }
+        guard let (proof, entry) = entries.first(where: { $0.value.running == identifier }), !entry.isInterrupted
+        else { return }
         var new = entry
         new.running = nil
         if isProven {

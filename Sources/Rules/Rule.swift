@@ -63,8 +63,12 @@ public struct Rule: Hashable, Sendable {
 
     /// A rule whose beginning and end both relax is refused as the files are read.
     public var leaning: Leaning {
-        if !relaxationsAtBeginning.isEmpty { return .relaxing }
-        return relaxationsAtEnd.isEmpty ? .neutral : .tightening
+        if states.contains(where: { $0.value.effect == .relaxing }) || enter.contains(where: \.value.isRelaxing) {
+            return .relaxing
+        }
+        let isTightening =
+            states.contains { $0.value.effect == .tightening } || leave.contains(where: \.value.isRelaxing)
+        return isTightening ? .tightening : .neutral
     }
 
     /// What lowers protection as the rule begins to hold, in a few words each.

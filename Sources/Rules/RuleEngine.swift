@@ -41,9 +41,10 @@ public struct RuleEngine: Sendable {
     /// Whether a link was unknown the last time.
     private var wasBlurred = false
     private var now: Timestamp?
+    private var resumedAt: Int64?
     /// Whether every rule was looked at once. Tests keep it false, to see that looking at few of them is enough.
     var hasDecided = false
-    /// Whether a link's state has never been known: nothing can be said about the place, then.
+    /// Whether a link's state is unknown from the beginning: nothing can be said about the place, then.
     private var isBlind = false
 
     private var states: [RuleState]
@@ -54,36 +55,48 @@ public struct RuleEngine: Sendable {
     /// Changes whenever `activeRules` or `pendingRules` do.
     public private(set) var activations: UInt64 = 0
     /// Rules that time alone may change, and when (µs, boot time).
-    private var due: [Int: Int64] = [:]
+    private var due = DeadlineQueue()
     /// Rules that hold and wait for the network to be ready.
     private var awaiting: Set<Int> = []
-    /// Rules that want something of a target, in the order of the files.
-    private var claims: [StateAction.Target: [Claim]] = [:]
+    /// What rules want of a target.
+    private var claims: [StateAction.Target: Set<Claim>] = [:]
     private var granted: [StateAction.Target: Claim] = [:]
 
-    private struct Claim: Equatable {
+    private struct Claim: Hashable, Comparable {
         let rule: Int
         let index: Int
+
+        static func < (left: Claim, right: Claim) -> Bool {
+            (left.rule, left.index) < (right.rule, right.index)
+        }
     }
 
     /// - Parameters:
     ///   - activeRules: the rules that held before the agent was restarted in the same association: they do not enter
     ///     again.
     ///   - pendingRules: those of them whose enter actions had not been started, since the network was not ready.
+    ///   - isResuming: whether the agent was restarted in the same association, should no rule have held.
     public init(
         ruleSet: RuleSet, options: Options = Options(), resuming activeRules: some Sequence<String> = [],
-        pending pendingRules: some Sequence<String> = []
+        pending pendingRules: some Sequence<String> = [], isResuming: Bool = false
     ) {
         self.ruleSet = ruleSet
         self.options = options
         states = ruleSet.rules.map { _ in RuleState() }
         let resumed = Set(activeRules)
         let pending = Set(pendingRules)
-        guard !resumed.isEmpty else { return }
-        for (index, rule) in ruleSet.rules.enumerated() where rule.isEnabled && resumed.contains(rule.name) {
+        guard isResuming || !resumed.isEmpty else { return }
+        for (index, rule) in ruleSet.rules.enumerated() where rule.isEnabled {
+            states[index].before = resumed.contains(rule.name)
+            guard resumed.contains(rule.name) else { continue }
             active.insert(index)
             states[index].isEntering = pending.contains(rule.name)
         }
+    }
+
+    /// The rules that hold as far as their edge actions are concerned, in the order of the files: those to resume with.
+    public var resumableRules: [String] {
+        states.indices.filter { states[$0].before ?? active.contains($0) }.map { ruleSet.rules[$0].name }
     }
 
     /// The rules that hold and whose enter actions wait for the network, in the order of the files.
@@ -107,7 +120,7 @@ public struct RuleEngine: Sendable {
         if isBlind { return nil }
         // While a link is unknown nothing is proven, nor is it any longer in doubt what was.
         let others = links.unknown.isEmpty ? [proofs.deadline, stabilityDeadline] : []
-        return ([due.values.min()] + others).compactMap { $0 }.min()
+        return ([due.first] + others).compactMap { $0 }.min()
     }
 
     /// Takes in a new environment, which was the case at `time`.
@@ -138,6 +151,10 @@ public struct RuleEngine: Sendable {
         for (index, rule) in self.ruleSet.rules.enumerated() {
             if let successor = successors[rule.name], ruleSet.rules[successor].isEnabled {
                 states[successor] = self.states[index]
+                let new = ruleSet.rules[successor]
+                // It was ready for less than is demanded now, or something else of it was overruled.
+                if new.readiness != rule.readiness { states[successor].wasReady = false }
+                if new.states.map(\.value) != rule.states.map(\.value) { states[successor].overruled = [] }
                 if self.active.contains(index) { active.insert(successor) }
                 continue
             }
@@ -152,7 +169,7 @@ public struct RuleEngine: Sendable {
         self.options = options ?? self.options
         self.states = states
         self.active = active
-        due = [:]
+        due = DeadlineQueue()
         awaiting = []
         claims = [:]
         granted = [:]
@@ -229,7 +246,10 @@ public struct RuleEngine: Sendable {
         let earlier = (standings: standings, place: judgement.place)
         let changed = move(to: stabilized(judged, at: now), at: now, &decisions)
 
-        var affected = Set(due.filter { $0.value <= now }.keys).union(awaiting)
+        var affected = due.expired(at: now)
+        // Whoever waits for the internet is not looked at before it is there.
+        let isOnline = environment.connectivity == .internet
+        for index in awaiting where isOnline || ruleSet.rules[index].readiness != .internet { affected.insert(index) }
         if hasDecided {
             for name in changed.networks { affected.formUnion(ruleSet.rulesByNetwork[name] ?? []) }
             if changed.hasTrust { affected.formUnion(placeSensitive) }
@@ -252,6 +272,7 @@ public struct RuleEngine: Sendable {
     private mutating func prove(
         _ environment: NetworkEnvironment, at now: Int64, _ decisions: inout [Decision]
     ) -> Judgement {
+        proofs.interrupt(links.unknown, isSuspended: environment.isSuspended)
         let judgement = ruleSet.judge(environment, proofs: proofs.proofs)
         guard links.unknown.isEmpty else { return judgement }
         let before = proofs.proofs
@@ -275,7 +296,9 @@ public struct RuleEngine: Sendable {
             }
             let start = matchedSince[match.name] ?? now
             since[match.name] = start
-            guard now - start < network.stableFor else { return false }
+            let isStable = now - start >= network.stableFor
+            // No network is entered by a link that may not be on it any more.
+            guard !isStable || standings[match.name] == nil && links.holds(match) else { return false }
             // What a network shows that may be gone in a moment is worth nothing.
             for link in match.links { judgement.linkAssurances[link.interfaceIndex] = .unknown }
             judgement.doubts.append(
@@ -306,8 +329,9 @@ public struct RuleEngine: Sendable {
     private static let decisionLimit: Int64 = 10_000_000
 
     private var stabilityDeadline: Int64? {
+        // Another link may be in doubt about a network for as long as it likes: only what is not believed yet has one.
         var deadlines = matchedSince.compactMap { name, since in
-            judgement.doubt(name) == nil ? nil : since + (ruleSet.network(named: name)?.stableFor ?? 0)
+            standings[name] != nil ? nil : since + (ruleSet.network(named: name)?.stableFor ?? 0)
         }
         if let undecidedSince, judgement.doubt(BuiltInNetwork.unlisted.rawValue) != nil {
             deadlines.append(undecidedSince + RuleEngine.decisionLimit)
@@ -373,7 +397,7 @@ public struct RuleEngine: Sendable {
         if wasSuspended != new.isSuspended { movement.hasTrust = true }
         if wasBlurred == mayBegin {
             // From now on trust matures again, or no longer does.
-            movement.hasTrust = true
+            if placeTrustedSince != nil { movement.hasTrust = true }
             movement.networks.formUnion(order)
         }
         wasBlurred = !mayBegin
@@ -413,7 +437,6 @@ public struct RuleEngine: Sendable {
             wanted, isActive: wasActive, protected: rule.leaning == .tightening,
             limit: options.changesPerMinute, at: now)
         if let end = state.heldUntil { next = min(next ?? .max, end) }
-        due[index] = next
         if state.isHeld, !wasHeld { decisions.append(.ruleSkipped(rule, because: heldText)) }
 
         // The place on which the rule holds, as long as it does so undisputed; a rule off networks is not looked at
@@ -429,6 +452,8 @@ public struct RuleEngine: Sendable {
             state.subject = match ?? situation.judgement.place
             state.isPlaced = match == nil
         }
+        let isResumed = stillResumes(rule, &state, isActive, isInTime, situation, now, &next)
+        due[index] = next
         if isActive != wasActive {
             if isActive { active.insert(index) } else { active.remove(index) }
             state.changedAt = now
@@ -440,6 +465,9 @@ public struct RuleEngine: Sendable {
             }
             decisions.append(
                 isActive ? .ruleActivated(rule, because: because) : .ruleDeactivated(rule, because: because))
+        }
+        if !isResumed, isActive != state.isEntered {
+            state.isEntered = isActive
             state.isEntering = isActive
             if !isActive, !isObserving(rule), !rule.leave.isEmpty {
                 // The access point may be another one than when the rule began to hold.
@@ -449,7 +477,7 @@ public struct RuleEngine: Sendable {
             }
         }
         let isReady = isActive && environment.map { rule.isReady(on: match, $0) } ?? false
-        if isActive, state.isEntering, isReady {
+        if isActive, state.isEntering, isReady, !isResumed {
             state.isEntering = false
             activations += 1
             if !isObserving(rule), !rule.enter.isEmpty {
@@ -460,6 +488,34 @@ public struct RuleEngine: Sendable {
         if isReady { state.wasReady = true } else if !isActive { state.wasReady = false }
         let waits = isActive && !state.wasReady
         if waits { awaiting.insert(index) } else { awaiting.remove(index) }
+    }
+
+    /// Whether a rule is, after a restart, still on its way to be what it was before: protection is not up to that, but
+    /// its edge actions are, which are not to be run because evidence takes a moment to come again.
+    private mutating func stillResumes(
+        _ rule: Rule, _ state: inout RuleState, _ isActive: Bool, _ isInTime: Bool, _ situation: Situation,
+        _ now: Int64,
+        _ next: inout Int64?
+    ) -> Bool {
+        guard let before = state.before else { return false }
+        let end = (resumedAt ?? now) + rule.settle + RuleEngine.decisionLimit
+        resumedAt = resumedAt ?? now
+        if isActive != before, isInTime, now < end {
+            let isUndecided =
+                switch rule.leaning {
+                case .relaxing: before && situation.presence(rule) != .no
+                case .tightening: !before && situation.presence(rule) != .yes
+                case .neutral: false
+                }
+            if isUndecided {
+                next = min(next ?? .max, end)
+                return true
+            }
+        }
+        state.before = nil
+        state.isEntered = before
+        activations += 1
+        return false
     }
 
     private func run(_ rule: Rule, _ edge: Rule.Edge, _ network: NetworkMatch?, _ decisions: inout [Decision]) {
@@ -483,14 +539,14 @@ public struct RuleEngine: Sendable {
                 && (action.value.effect != .relaxing || states[index].wasReady)
             let isNoted = claims[target]?.contains(claim) ?? false
             guard isWanted != isNoted else { continue }
-            if isWanted { claims[target, default: []].append(claim) } else { claims[target]?.removeAll { $0 == claim } }
+            if isWanted { claims[target, default: []].insert(claim) } else { claims[target]?.remove(claim) }
             targets.insert(target)
         }
     }
 
     /// Gives a target to one of the rules that want something of it: the highest priority, then the last in the files.
     private mutating func grant(_ target: StateAction.Target, _ decisions: inout [Decision]) {
-        let candidates = claims[target] ?? []
+        let candidates = (claims[target] ?? []).sorted()
         let best = candidates.max { left, right in
             let (first, second) = (ruleSet.rules[left.rule].priority, ruleSet.rules[right.rule].priority)
             return (first, left.rule, left.index) < (second, right.rule, right.index)
@@ -534,6 +590,10 @@ private struct RuleState {
     var lastRun: Rule.Edge?
     /// It holds, and its enter actions have not been started.
     var isEntering = false
+    /// What it is as far as its edge actions are concerned.
+    var isEntered = false
+    /// After a restart, until that is decided anew: whether it held before.
+    var before: Bool?
     /// It holds, and the network has been ready since it does.
     var wasReady = false
     /// The state actions that another rule overrules.

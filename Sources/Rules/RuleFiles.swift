@@ -30,7 +30,8 @@ public struct RuleFiles: Sendable {
     public init(directories: [String] = systemDirectories, named name: String? = nil, trust: Trust) {
         self.trust = trust
         var places: [(name: String, directory: Int)] = []
-        var known: Set<String> = []
+        // Octets: strings that are written differently can be the same.
+        var known: Set<[UInt8]> = []
         var descriptors: [Int32] = []
         defer { descriptors.forEach { _ = close($0) } }
         for (position, path) in directories.enumerated() {
@@ -46,18 +47,18 @@ public struct RuleFiles: Sendable {
                 case .open(let opened, let problem): (descriptor, refusal) = (opened, problem)
                 }
                 descriptors[position] = descriptor
-                let found = try Self.names(in: descriptor, path).filter { name == nil || $0 == name }
+                let found = try names(in: descriptor, path).filter { name == nil || $0 == name }
                 if let refusal {
                     // Where there is nothing to read there is nothing to refuse.
                     if !found.isEmpty { diagnostics.append(refusal) }
                     continue
                 }
-                for name in found where known.insert(name).inserted { places.append((name, position)) }
+                for name in found where known.insert(Array(name.utf8)).inserted { places.append((name, position)) }
             } catch {
                 diagnostics.append(Diagnostic(file: path, code: .unreadable, message: error.description))
             }
         }
-        for place in places.sorted(by: { $0.name < $1.name }) {
+        for place in places.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
             read(place.name, in: descriptors[place.directory], "\(directories[place.directory])/\(place.name)")
         }
     }
@@ -122,7 +123,7 @@ public struct RuleFiles: Sendable {
         return .open(current, refusal)
     }
 
-    private static func names(in descriptor: Int32, _ path: String) throws(SystemError) -> [String] {
+    private mutating func names(in descriptor: Int32, _ path: String) throws(SystemError) -> [String] {
         let copy = try SystemError.check("dup", path) { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
         guard let directory = unsafe fdopendir(copy) else {
             let code = errno
@@ -131,12 +132,22 @@ public struct RuleFiles: Sendable {
         }
         defer { unsafe closedir(directory) }
         var names: [String] = []
+        errno = 0
         while let entry = unsafe readdir(directory) {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
-                unsafe String(validating: $0.prefix { $0 != 0 }, as: UTF8.self)
+            let octets = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+            guard octets.suffix(5).elementsEqual(".toml".utf8), octets.first != UInt8(ascii: ".") else { continue }
+            if let name = String(validating: octets, as: UTF8.self) {
+                names.append(name)
+            } else {
+                // Passed over it would be a file that nobody knows not to be in force.
+                let shown = "\(path)/\(String(decoding: octets, as: UTF8.self))"
+                diagnostics.append(
+                    Diagnostic(file: shown, code: .unreadable, message: "the file's name is no UTF-8"))
             }
-            if let name, name.hasSuffix(".toml"), !name.hasPrefix(".") { names.append(name) }
+            errno = 0
         }
+        // Half a directory is half of the rules.
+        guard errno == 0 else { throw SystemError("readdir", path, code: errno) }
         return names
     }
 

@@ -13,6 +13,8 @@ struct RuleReview {
     private(set) var findings: [Finding] = []
     /// Of the rules that want something of one target any two can be at odds; nobody reads more than a few of them.
     private static let comparisonLimit = 20_000
+    /// Conditions that are tried out; a review that takes minutes is asked for once.
+    private var trials = 300_000
 
     init(of ruleSet: RuleSet) {
         self.ruleSet = ruleSet
@@ -119,11 +121,13 @@ struct RuleReview {
     // MARK: Conditions
 
     /// The values that a condition can have; nil where it mentions too much to tell.
-    private func possibilities(of condition: Condition) -> Set<Bool>? {
+    private mutating func possibilities(of condition: Condition) -> Set<Bool>? {
         let names = Array(Set(condition.networks.map(\.name))).sorted()
         guard names.count <= 12 else { return nil }
         var values: Set<Bool> = []
-        for bits in 0..<(1 << names.count) {
+        for bits in 0..<(1 << names.count) where values.count < 2 {
+            trials -= 1
+            guard trials > 0 else { return nil }
             let on = Set(names.indices.filter { bits >> $0 & 1 == 1 }.map { names[$0] })
             guard isPossible(on, among: names) else { continue }
             values.insert(condition.evaluate { on.contains($0.name) ? .yes : .no } == .yes)
@@ -146,16 +150,24 @@ struct RuleReview {
     }
 
     /// Whether two rules can hold at once while the machine has one link.
-    private func canHoldTogether(_ left: Rule, _ right: Rule) -> Bool {
+    private mutating func canHoldTogether(_ left: Rule, _ right: Rule) -> Bool {
         let both = Condition.all([left.condition, right.condition])
         let names = Array(Set(both.networks.map(\.name))).sorted()
         guard names.count <= 12 else { return false }
-        return (0..<(1 << names.count)).contains { bits in
-            let on = Set(names.indices.filter { bits >> $0 & 1 == 1 }.map { names[$0] })
-            let described = on.filter { BuiltInNetwork(rawValue: $0) == nil }
-            return described.count < 2 && isPossible(on, among: names)
-                && both.evaluate { on.contains($0.name) ? .yes : .no } == .yes
+        let builtIn = names.filter { BuiltInNetwork(rawValue: $0) != nil }
+        let places: [String?] = [nil] + names.filter { BuiltInNetwork(rawValue: $0) == nil }
+        for bits in 0..<(1 << builtIn.count) {
+            let properties = Set(builtIn.indices.filter { bits >> $0 & 1 == 1 }.map { builtIn[$0] })
+            for place in places {
+                trials -= 1
+                guard trials > 0 else { return false }
+                let on = place.map { properties.union([$0]) } ?? properties
+                if isPossible(on, among: names), both.evaluate({ on.contains($0.name) ? .yes : .no }) == .yes {
+                    return true
+                }
+            }
         }
+        return false
     }
 
     // MARK: Targets
@@ -169,12 +181,17 @@ struct RuleReview {
         var comparisons = 0
         for (_, rivals) in wishes.sorted(by: { $0.key < $1.key }) {
             for (place, later) in rivals.enumerated() {
-                let earlier = rivals[..<place].first { earlier in
+                var found: (rule: Rule, action: Listed<StateAction>)?
+                for earlier in rivals[..<place] where found == nil {
                     comparisons += 1
-                    return comparisons <= RuleReview.comparisonLimit && earlier.action.value != later.action.value
-                        && earlier.rule.priority == later.rule.priority && canHoldTogether(earlier.rule, later.rule)
+                    guard comparisons <= RuleReview.comparisonLimit else { break }
+                    if earlier.action.value != later.action.value, earlier.rule.priority == later.rule.priority,
+                        canHoldTogether(earlier.rule, later.rule)
+                    {
+                        found = earlier
+                    }
                 }
-                guard let earlier else { continue }
+                guard let earlier = found else { continue }
                 let (wish, other) = (later.action.value.summary, earlier.action.value.summary)
                 add(
                     .contradictory, later.action.location,

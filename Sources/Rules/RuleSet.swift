@@ -11,6 +11,8 @@ public struct RuleSet: Sendable {
     let rulesByNetwork: [String: [Int]]
     /// The rules that lower protection off networks: how sure the place is matters to them.
     let relaxingOffNetworks: [Int]
+    /// Two of the networks that can be known well enough for less protection, or as many as there are.
+    let sureNetworks: [String]
     private let positions: [String: Int]
     private let rulePositions: [String: Int]
 
@@ -19,6 +21,7 @@ public struct RuleSet: Sendable {
         self.networks = networks
         self.rules = rules
         index = NetworkIndex(networks)
+        sureNetworks = networks.lazy.filter { $0.highestAssurance >= .mutual }.prefix(2).map(\.name)
         positions = Dictionary(
             networks.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         rulePositions = Dictionary(
@@ -54,12 +57,17 @@ public struct RuleSet: Sendable {
         rulePositions[name].map { rules[$0] }
     }
 
+    private static let hintLimit = 5_000
+
     func position(ofRule name: String) -> Int? { rulePositions[name] }
 
     /// `; did you mean "…"?` where a rule or a network has a name like that, otherwise nothing.
     public func hint(for name: String) -> String {
-        Spelling.hint(
-            for: name, among: rules.map(\.name) + networks.map(\.name) + BuiltInNetwork.allCases.map(\.rawValue))
+        // Whoever asks the agent is not to keep it from its work.
+        let names =
+            BuiltInNetwork.allCases.map(\.rawValue) + rules.prefix(RuleSet.hintLimit).map(\.name)
+            + networks.prefix(RuleSet.hintLimit).map(\.name)
+        return Spelling.hint(for: name, among: names)
     }
 }
 

@@ -7,14 +7,20 @@ struct RuleSetLoader {
     private var networkPlaces: [String: SourceLocation] = [:]
     private var rulePlaces: [String: SourceLocation] = [:]
     private var checkers: [FileChecker] = []
+    /// By the path of the file; the first of several that have it.
+    private var checkerPlaces: [String: Int] = [:]
     /// Whether every file could be read.
     var isComplete = true
 
     static let maximumNameLength = 64
+    private static let hintLimit = 20
 
     mutating func load(_ file: RuleFile) {
         var checker = FileChecker(file: file)
-        defer { checkers.append(checker) }
+        defer {
+            if checkerPlaces[file.path] == nil { checkerPlaces[file.path] = checkers.count }
+            checkers.append(checker)
+        }
         do throws(TOMLError) {
             for member in try TOMLValue.parse(file.contents) {
                 switch member.key {
@@ -33,6 +39,8 @@ struct RuleSetLoader {
     /// - Parameter reviewing: also says what is doubtful, if nothing is wrong.
     mutating func finish(reviewing: Bool) -> RuleSet.LoadResult {
         resolveReferences()
+        Protection.settle(&rules)
+        for rule in rules { note(rule.location) { checker, _ in checker.checkLeaning(of: rule) } }
         let ruleSet = RuleSet(networks: networks, rules: rules)
         if isComplete { refuseWeakEvidence(in: ruleSet) }
         if reviewing, checkers.allSatisfy(\.diagnostics.isEmpty) {
@@ -43,7 +51,7 @@ struct RuleSetLoader {
             }
         }
         let diagnostics = checkers.flatMap { checker in
-            checker.diagnostics.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+            checker.diagnostics.sorted { ($0.line, $0.column) < ($1.line, $1.column) } + checker.remark
         }
         let isClean = !diagnostics.contains { $0.severity == .error }
         return RuleSet.LoadResult(ruleSet: isClean ? ruleSet : nil, diagnostics: diagnostics)
@@ -63,7 +71,7 @@ struct RuleSetLoader {
     private mutating func note(
         _ location: SourceLocation, _ body: (inout FileChecker, TOMLValue.Position) -> Void
     ) {
-        guard let index = checkers.firstIndex(where: { $0.file.path == location.file }) else { return }
+        guard let index = checkerPlaces[location.file] else { return }
         body(&checkers[index], TOMLValue.Position(location))
     }
 
@@ -113,15 +121,21 @@ struct RuleSetLoader {
         guard isComplete else { return }
         let builtIn = BuiltInNetwork.allCases.map(\.rawValue)
         let known = Set(builtIn).union(networkPlaces.keys)
+        // Each hint looks at every name; whoever has more slips than that has made one that repeats.
+        var hints = RuleSetLoader.hintLimit
+        func limited(_ hint: @autoclosure () -> String) -> String {
+            hints -= 1
+            return hints < 0 ? "" : hint()
+        }
         for index in checkers.indices {
             for reference in checkers[index].references where !known.contains(reference.name) {
-                let hint = hint(for: reference.name, among: networkPlaces.keys.sorted() + builtIn)
+                let hint = limited(hint(for: reference.name, among: networkPlaces.keys.sorted() + builtIn))
                 checkers[index].error(
                     .unknownNetwork, TOMLValue.Position(reference.location),
                     "no network is called \"\(reference.name)\"\(hint)")
             }
             for reference in checkers[index].ruleReferences where rulePlaces[reference.value] == nil {
-                let hint = Spelling.hint(for: reference.value, among: rulePlaces.keys.sorted())
+                let hint = limited(Spelling.hint(for: reference.value, among: rulePlaces.keys.sorted()))
                 checkers[index].error(
                     .unknownRule, TOMLValue.Position(reference.location),
                     "no rule is called \"\(reference.value)\"\(hint)")

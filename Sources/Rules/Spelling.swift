@@ -6,7 +6,7 @@ enum Spelling {
     static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let letters = folded(word)
         let synonym = synonyms[word.lowercased()]
-        let limit = max(1, letters.count / 3)
+        let limit = min(max(1, letters.count / 3), Spelling.slips)
         var best: (name: String, distance: Int)?
         var beginnings: [String] = []
         for candidate in candidates {
@@ -15,9 +15,10 @@ enum Spelling {
             if isBeginning { beginnings.append(candidate) }
             if synonym == candidate { return candidate }
             guard abs(other.count - letters.count) <= limit else { continue }
+            guard let distance = distance(letters, other, upTo: limit) else { continue }
             // Twice, so that the beginning of a word can count half.
-            let distance = 2 * distance(letters, other) - (isBeginning ? 1 : 0)
-            if distance <= 2 * limit, distance < best?.distance ?? .max { best = (candidate, distance) }
+            let rank = 2 * distance - (isBeginning ? 1 : 0)
+            if rank < best?.distance ?? .max { best = (candidate, rank) }
         }
         return best?.name ?? (beginnings.count == 1 ? beginnings[0] : nil)
     }
@@ -54,8 +55,12 @@ enum Spelling {
         return "\(words.dropLast().joined(separator: ", ")) \(conjunction) \(last)"
     }
 
-    /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
-    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    /// More than so many are no slip any more.
+    private static let slips = 6
+
+    /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment); nil where there are more
+    /// than `limit`, which shows early where words have nothing in common.
+    private static func distance(_ left: [UInt8], _ right: [UInt8], upTo limit: Int) -> Int? {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)
         for row in 0..<left.count {
@@ -68,9 +73,10 @@ enum Spelling {
                 }
                 current.append(least)
             }
+            if min(current.min() ?? 0, last.min() ?? 0) > limit { return nil }
             beforeLast = last
             last = current
         }
-        return last[right.count]
+        return last[right.count] <= limit ? last[right.count] : nil
     }
 }

@@ -84,11 +84,14 @@ struct Situation {
     }
 
     /// Whether a rule's condition is met by where the machine is at this very moment.
-    func isUndisputed(_ rule: Rule) -> Bool {
+    func isUndisputed(_ rule: Rule) -> Bool { presence(rule) == .yes }
+
+    /// The value of a rule's condition by where the machine is at this very moment, however sure that is.
+    func presence(_ rule: Rule) -> Truth {
         rule.condition.evaluate { network in
             if standings[network.name] != nil { return .yes }
             return doubtful.contains(network.name) ? .maybe : .no
-        } == .yes
+        }
     }
 
     /// Whether the clock alone may end a rule. It is only a clock, which a network can set: where the end lowers

@@ -11,8 +11,10 @@ extension RuleSet {
     /// A rule that could never be sure enough is refused rather than left without effect: its author has to demand
     /// more of the network, or say why less will do.
     func weakEvidence(of rule: Rule) -> [WeakEvidence] {
-        guard rule.acceptedWeakness == nil, rule.leaning != .neutral,
-            let effect = (rule.relaxationsAtBeginning + rule.relaxationsAtEnd).first?.value
+        let (beginning, end) = (rule.relaxationsAtBeginning, rule.relaxationsAtEnd)
+        // Of a rule that relaxes both ways it is said that it does.
+        guard rule.acceptedWeakness == nil, beginning.isEmpty != end.isEmpty,
+            let effect = (beginning + end).first?.value
         else { return [] }
         return rule.condition.mentions.compactMap { mention in
             // A tightening rule ends, and so relaxes, on the networks that it is off.
@@ -31,7 +33,7 @@ extension RuleSet {
                         + "802.1X or a probe, or say in \"accept-weak-evidence\" why that will do")
             }
             // Off a network is any other place, if only it is sure enough.
-            guard !networks.contains(where: { $0.name != name && $0.highestAssurance >= .mutual }) else { return nil }
+            guard !sureNetworks.contains(where: { $0 != name }) else { return nil }
             return WeakEvidence(
                 location: mention.network.location,
                 message: "\"\(effect)\" lowers protection off \"\(name)\", and no network is described of which "

@@ -39,6 +39,8 @@ public final class SystemBus {
         }
     }
 
+    /// Messages that are handled in one go.
+    private static let turn = 64
     /// A bus that went away, or is not there yet, is tried again after this long, so many times (µs).
     private static let retryDelay: Int64 = 2_000_000
     private static let retryLimit = 5
@@ -189,6 +191,9 @@ public final class SystemBus {
             handler.bus?.handlers[ObjectIdentifier(handler)] = nil
             reply(unsafe SystemBus.reply(in: message))
         case .match(let handle):
+            // The daemon looks at the sender of what is for everybody. What somebody sends to us alone it hands over
+            // unasked, and sd-bus takes any sender for the owner of a name.
+            guard unsafe sd_bus_message_get_destination(message) == nil else { break }
             let path = unsafe sd_bus_message_get_path(message).map { unsafe String(cString: $0) }
             handle(path ?? "", unsafe BusValue.contents(of: message) ?? [])
         }
@@ -213,10 +218,15 @@ public final class SystemBus {
     private func process() {
         guard unsafe bus != nil, !isProcessing else { return }
         isProcessing = true
-        // Whoever is called back may close it.
-        while let open = unsafe bus {
+        // Whoever is called back may close it; whoever sends without end is heard in turn with everything else.
+        var isOver = false
+        for _ in 0..<SystemBus.turn {
+            guard let open = unsafe bus else { break }
             let result = unsafe sd_bus_process(open, nil)
-            if result == 0 { break }
+            if result == 0 {
+                isOver = true
+                break
+            }
             guard result > 0 else {
                 isProcessing = false
                 disconnect()
@@ -230,7 +240,8 @@ public final class SystemBus {
         retries = 0
         let events = unsafe sd_bus_get_events(bus)
         try? loop.change(descriptor, to: events & Int32(POLLOUT) != 0 ? [.readable, .writable] : .readable)
-        schedule()
+        // What has been read already makes nothing readable.
+        if isOver { schedule() } else { wakeSoon() }
     }
 
     private func schedule() {

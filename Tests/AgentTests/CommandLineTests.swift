@@ -67,6 +67,24 @@ import Testing
         var json: JSONValue? { try? JSONValue(parsing: output, maximumSize: 1 << 20) }
     }
 
+    private static let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(".build/debug/vicinity")
+
+    @Test func whoStopsReadingTakesNoMistakesForNone() throws {
+        for (rules, status) in [("[rule.a]\nx = 1\n", Int32(65)), ("# nothing\n", 0)] {
+            let place = try Place(rules)
+            let process = Process()
+            process.executableURL = Self.program
+            process.arguments = ["check", place.file]
+            let output = Pipe()
+            process.standardOutput = output
+            try output.fileHandleForReading.close()
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationReason == .exit && process.terminationStatus == status)
+        }
+    }
+
     private func vicinity(_ arguments: [String], input: String? = nil) throws -> Outcome {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

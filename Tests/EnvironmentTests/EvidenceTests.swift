@@ -455,6 +455,17 @@ import WiFi
         }
     }
 
+    @Test func aUsersOwnProfileDemandsNothing() {
+        let methods: BusValue = .dictionary(
+            ["eap": .list([.text("peap")]), "ca-path": .text("/c"), "domain-match": .text("x")])
+        func demands(_ permissions: [BusValue]) -> EAPDemands? {
+            let connection: BusValue = .dictionary(["permissions": .list(permissions)])
+            return NetworkManager.profile(.dictionary(["802-1x": methods, "connection": connection]))?.demands
+        }
+        #expect(demands([]) == EAPDemands(certificationAuthority: true, serverName: true))
+        #expect(demands([.text("user:mallory:")]) == EAPDemands(certificationAuthority: false, serverName: false))
+    }
+
     @Test func methodsWithoutACertificateDemandNothing() {
         let none = EAPDemands(certificationAuthority: false, serverName: false)
         for method in ["tls", "peap", "ttls"] { #expect(both([method])?.isMutual == true) }

@@ -50,6 +50,26 @@ final class PrivateBus {
         signal("/org/freedesktop/login1", "org.freedesktop.login1.Manager", "PrepareForSleep", [.flag(isStarting)])
     }
 
+    /// The same from a stranger, straight to everybody: the daemon asks nobody whether they want to hear that.
+    func whisperOfSleep(_ isStarting: Bool) {
+        var stranger: OpaquePointer?
+        #expect(sd_bus_open_system(&stranger) >= 0)
+        defer { sd_bus_flush_close_unref(stranger) }
+        var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+        #expect(sd_bus_list_names(stranger, &names, nil) >= 0)
+        var place = names
+        while let name = place?.pointee {
+            if name.pointee == CChar(UInt8(ascii: ":")) {
+                BusDatum.signal(
+                    stranger, "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "PrepareForSleep",
+                    [.flag(isStarting)], to: name)
+            }
+            free(name)
+            place = place?.successor()
+        }
+        free(names)
+    }
+
     func signal(_ path: String, _ interface: String, _ member: String, _ contents: [BusDatum]) {
         BusDatum.signal(connection, path, interface, member, contents)
         sd_bus_flush(connection)
@@ -141,10 +161,12 @@ indirect enum BusDatum: Sendable {
     }
 
     static func signal(
-        _ bus: OpaquePointer?, _ path: String, _ interface: String, _ member: String, _ contents: [BusDatum]
+        _ bus: OpaquePointer?, _ path: String, _ interface: String, _ member: String, _ contents: [BusDatum],
+        to receiver: UnsafePointer<CChar>? = nil
     ) {
         var message: OpaquePointer?
         sd_bus_message_new_signal(bus, &message, path, interface, member)
+        if let receiver { sd_bus_message_set_destination(message, receiver) }
         for datum in contents { datum.append(to: message) }
         sd_bus_send(bus, message, nil)
         sd_bus_message_unref(message)

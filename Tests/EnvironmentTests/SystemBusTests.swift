@@ -60,6 +60,29 @@ struct SystemBusTests {
         #expect(told.filter { $0 != .resynced(.managerChanged) } == [.suspended, .resumed, .resynced(.resume)])
     }
 
+    @Test func whatAStrangerWhispersIsNotBelieved() async throws {
+        let bus = try PrivateBus()
+        bus.own("org.freedesktop.login1")
+        let monitor = try EnvironmentMonitor()
+        await provoke("net.connman.iwd", on: bus, seenBy: monitor)
+        let changes = monitor.changes
+        var iterator = changes.makeAsyncIterator()
+        _ = await iterator.next()
+        bus.whisperOfSleep(true)
+        // What comes of this comes after what came of that.
+        bus.prepareForSleep(true)
+        bus.prepareForSleep(false)
+        bus.whisperOfSleep(true)
+        bus.own("org.freedesktop.NetworkManager")
+        var told: [EnvironmentChange.Kind] = []
+        var isOver = false
+        while !isOver, case .change(let change)? = await iterator.next() {
+            isOver = change.kind == .resynced(.managerChanged) && told.contains(.resumed)
+            told.append(change.kind)
+        }
+        #expect(told.filter { [.suspended, .resumed].contains($0) } == [.suspended, .resumed])
+    }
+
     @Test func withoutABusEverythingElseWorks() throws {
         setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1)
         defer { unsetenv("DBUS_SYSTEM_BUS_ADDRESS") }

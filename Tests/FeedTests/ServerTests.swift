@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import JSON
 import Platform
+import Synchronization
 import Testing
 
 /// A server on a loop of its own, and readers that are real connections.
@@ -12,6 +13,7 @@ private final class Bench: Sendable {
     private final class Core: @unchecked Sendable {
         var server: FeedServer?
         var encoder = FeedEncoder()
+        let snapshots = Atomic<Int>(0)
     }
 
     let loop: EventLoop
@@ -23,7 +25,10 @@ private final class Bench: Sendable {
         loop = try EventLoop()
         core.server = try FeedServer(
             at: path, on: loop, permission: { _ in permission }, encoder: { [core] in core.encoder },
-            snapshot: { [core] in core.encoder.snapshotLine(of: NetworkEnvironment(), permission: $0) },
+            snapshot: { [core] in
+                core.snapshots.add(1, ordering: .relaxed)
+                return core.encoder.snapshotLine(of: NetworkEnvironment(), permission: $0)
+            },
             explain: { [core] name in
                 (0..<(name.isEmpty ? 3 : 1)).map { number in
                     core.encoder.explanationLine(
@@ -48,6 +53,9 @@ private final class Bench: Sendable {
         }
     }
 
+    /// How many readers have been let in or turned away.
+    var snapshots: Int { core.snapshots.load(ordering: .relaxed) }
+
     func instance() async -> String { await onLoop { $0.encoder.instance } }
 
     private func onLoop<Result: Sendable>(_ body: @escaping @Sendable (Core) -> Result) async -> Result {
@@ -63,7 +71,37 @@ extension FeedClient {
     }
 }
 
+private final class Flag: Sendable {
+    private let value = Mutex(false)
+
+    var isSet: Bool {
+        get { value.withLock { $0 } }
+        set { value.withLock { $0 = newValue } }
+    }
+}
+
 @Suite(.timeLimit(.minutes(1))) struct ServerTests {
+    @Test func whoeverConnectsWithoutEndKeepsTheLoopFromNothing() async throws {
+        let bench = try Bench(permission: .denied)
+        let isOver = Flag()
+        let path = bench.path
+        for _ in 0..<3 {
+            Thread.detachNewThread {
+                while !isOver.isSet { _ = try? FeedClient(connectingTo: path, request: FeedRequest()) }
+            }
+        }
+        defer { isOver.isSet = true }
+        while bench.snapshots < 1_000 { await Task.yield() }
+        var served: [Int] = []
+        for _ in 0..<400 {
+            let before = bench.snapshots
+            _ = await bench.instance()
+            served.append(bench.snapshots - before)
+        }
+        // On a busy machine this thread may have to wait now and then, and meanwhile everybody is served.
+        #expect(served.sorted()[380] < 300)
+    }
+
     @Test func theFirstLineIsASnapshotThenEverythingInOrder() async throws {
         let bench = try Bench()
         await bench.publish(3)

@@ -188,6 +188,30 @@ import WiFi
         #expect(replaced("") == ["deactivated b", "proxy: free"])
     }
 
+    @Test func aReloadThatDemandsMoreIsWaitedFor() {
+        let text = """
+            [network.home]
+            ssid = ["Home"]
+            [rule.a]
+            on = "home"
+            ready = "link"
+            accept-weak-evidence = "a test"
+            pam = "skip"
+            """
+        var bench = Bench(text)
+        _ = bench.at(0, .joined("Home"))
+        #expect(bench.at(2_000) == ["activated a", "pam: pam skip"])
+        func replaced(_ readiness: String) -> [String] {
+            let changed = text.replacing("\"link\"", with: "\"\(readiness)\"")
+            return bench.engine.replace(with: ruleSet(changed), at: Bench.time(3_000)).map(\.brief)
+        }
+        #expect(replaced("address") == [])
+        #expect(replaced("internet") == ["pam: free"])
+        var online = environment(.joined("Home"))
+        online.connectivity = .internet
+        #expect(bench.at(4_000, online) == ["pam: pam skip"])
+    }
+
     @Test func resumedRulesHoldWhatTheyHeld() {
         var bench = Bench("[rule.a]\non = \"wired\"\npam = \"require\"\naccept-weak-evidence = \"x\"", resuming: ["a"])
         #expect(bench.at(0, environment(nil, .ethernet)) == ["entered unlisted claimed", "pam: pam require"])
@@ -326,6 +350,37 @@ import WiFi
         #expect(bench.at(17_000, .unknown) == [])
         #expect(bench.at(18_000, .joined("Home", bssid: 9)) == [])
         #expect(bench.at(19_000, .idle) == ["left home 3000 ms", "deactivated a"])
+    }
+
+    @Test func whatAnotherLinkLeavesInDoubtHasNoDeadlineThatIsOver() {
+        var bench = Bench(
+            """
+            [network.home]
+            ssid = ["Home"]
+            dns-suffix = ["home.example"]
+            stable-for = "10s"
+            [rule.a]
+            on = "home"
+            """)
+        var two = environment(.joined("Home"))
+        two.interfaces[3]?.evidence.searchDomains = ["home.example"]
+        two.set(.joined("Home", bssid: 2), on: 4)
+        #expect(bench.at(0, two) == [])
+        #expect(bench.deadline == 10_000)
+        #expect(bench.at(10_000) == ["entered home claimed"])
+        #expect(bench.engine.judgement.doubt("home") != nil)
+        #expect(bench.deadline == 12_000)
+        #expect(bench.at(12_000).first == "activated a")
+        #expect(bench.deadline == nil)
+    }
+
+    @Test func noNetworkIsEnteredByALinkThatMayBeGone() {
+        var bench = Bench("[network.home]\nssid = [\"Home\"]\nstable-for = \"10s\"\n")
+        #expect(bench.at(0, .joined("Home")) == [])
+        #expect(bench.at(9_500, .unknown) == [])
+        #expect(bench.deadline == nil)
+        #expect(bench.at(10_500, environment(.unknown, .tunnel)) == [])
+        #expect(bench.at(11_000, .joined("Home", bssid: 2)) == ["entered home claimed"])
     }
 }
 

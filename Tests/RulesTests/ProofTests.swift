@@ -82,6 +82,36 @@ import WiFi
         #expect(bench.at(1_600, probe: 2, true).first == "office keyed to proven")
     }
 
+    /// Another access point can have the same address, and not every driver tells when an association began.
+    @Test func aLinkThatWasLostProvesItselfAnewWhateverItsAddress() {
+        var bench = Bench(Self.text)
+        _ = bench.at(0, office())
+        _ = bench.at(0, probe: 1, true)
+        #expect(bench.at(1_000, .unknown) == [])
+        #expect(
+            bench.at(1_500, office()) == [
+                "probe 2 office on wlan0", "office proven to keyed", "deactivated relax", "pam: free",
+            ])
+        // Nor does an answer count that may have come over either.
+        #expect(bench.at(2_000, .unknown) == [])
+        #expect(bench.at(2_100, probe: 2, true) == [])
+        #expect(bench.at(2_500, office()) == ["cancel probe 2", "probe 3 office on wlan0"])
+        #expect(bench.at(2_600, probe: 3, true).first == "office keyed to proven")
+    }
+
+    @Test func nothingIsProvenAfterASleep() {
+        var bench = Bench(Self.text)
+        _ = bench.at(0, office())
+        _ = bench.at(0, probe: 1, true)
+        var asleep = environment(.unknown)
+        asleep.isSuspended = true
+        #expect(bench.at(1_000, asleep).contains("deactivated relax"))
+        #expect(bench.at(100_000, environment(.unknown)) == [])
+        #expect(
+            bench.at(101_000, office()) == ["probe 2 office on wlan0", "office unknown to keyed"])
+        #expect(bench.at(101_500, probe: 2, true).contains("activated relax"))
+    }
+
     @Test func anAnswerFromBeforeSaysNothing() {
         var bench = Bench(Self.text)
         _ = bench.at(0, office())

@@ -123,6 +123,86 @@ import WiFi
         #expect(bench.at(2_600, corp()).contains("activated relax"))
     }
 
+    // MARK: Restarts
+
+    private static let edges = """
+        [network.office]
+        ssid = ["Corp"]
+        security = ["enterprise"]
+        [rule.relax]
+        on = "office"
+        pam = "skip"
+        enter = [{ notify = "a" }]
+        leave = [{ notify = "b" }]
+        [rule.tighten]
+        off = "office"
+        vpn = { networkmanager = "v", state = "up" }
+        enter = [{ notify = "c" }]
+        leave = [{ notify = "d" }]
+        """
+
+    private func restarted(holding rules: [String]) -> Bench {
+        var bench = Bench(Self.edges)
+        bench.engine = RuleEngine(ruleSet: ruleSet(Self.edges), resuming: rules, isResuming: true)
+        return bench
+    }
+
+    /// Protection is up until the evidence is there again; what happens once a transition does not happen for that.
+    @Test func aRestartRunsNothingWhileEvidenceComesAgain() {
+        var bench = restarted(holding: ["relax"])
+        #expect(
+            bench.at(0, corp(nil)) == [
+                "entered office claimed", "deactivated relax", "activated tighten",
+                "networkmanager v: networkmanager v up",
+            ])
+        #expect(bench.engine.resumableRules == ["relax"])
+        #expect(bench.at(500, corp()) == ["office claimed to mutual"])
+        #expect(
+            bench.at(2_500) == ["activated relax", "deactivated tighten", "networkmanager v: free", "pam: pam skip"])
+        #expect(bench.engine.resumableRules == ["relax"])
+        // From then on everything is as ever.
+        let left = bench.at(9_000, .idle)
+        #expect(left.contains("run relax leave 0 for office") && left.contains("run tighten enter 0 for offline"))
+        #expect(bench.engine.resumableRules == ["tighten"])
+    }
+
+    @Test func aRestartElsewhereRunsWhatItOwes() {
+        var bench = restarted(holding: ["relax"])
+        let away = bench.at(0, .joined("x", .open))
+        #expect(away.contains("run relax leave 0 for nothing") && away.contains("run tighten enter 0 for unlisted"))
+        #expect(bench.engine.resumableRules == ["tighten"])
+    }
+
+    @Test func evidenceThatDoesNotComeAgainIsNotWaitedForWithoutEnd() {
+        var bench = restarted(holding: ["relax"])
+        _ = bench.at(0, corp(nil))
+        #expect(bench.deadline == 12_000)
+        #expect(bench.at(11_999) == [])
+        #expect(
+            bench.at(12_000) == ["run relax leave 0 for nothing", "run tighten enter 0 for nothing"])
+        #expect(bench.deadline == nil)
+        #expect(bench.engine.resumableRules == ["tighten"])
+        _ = bench.at(20_000, corp())
+        #expect(bench.at(22_000).contains("run relax enter 0 for office"))
+    }
+
+    @Test func gainsNoTrustWhileOneLinkAfterAnotherIsUnknown() {
+        var bench = Bench(Self.text)
+        _ = bench.at(0, corp())
+        func both(_ first: WiFiState, _ second: WiFiState) -> NetworkEnvironment {
+            var environment = environment(first)
+            environment.set(second, on: 4)
+            for index: Int32 in [3, 4] { environment.interfaces[index]?.evidence.authentication = .mutual }
+            return environment
+        }
+        let joined = WiFiState.joined("Corp", .wpa2Enterprise)
+        #expect(bench.at(1_000, both(joined, joined)) == [])
+        for time in stride(from: Int64(1_500), to: 20_000, by: 500) {
+            #expect(bench.at(time, time % 1_000 == 0 ? both(joined, .unknown) : both(.unknown, joined)) == [])
+        }
+        #expect(bench.at(20_000, both(joined, joined)).contains("activated relax"))
+    }
+
     @Test func protectsBeforeSleepAndUntilTheNetworkIsBack() {
         var bench = Bench(Self.text)
         _ = bench.at(0, corp())

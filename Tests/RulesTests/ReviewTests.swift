@@ -158,4 +158,18 @@ import Testing
         #expect(count == 0)
         #expect(elapsed < .seconds(20))
     }
+
+    /// Rules that mention many networks are tried out in many places; nobody waits minutes for that.
+    @Test func doesNotTakeForEver() {
+        var text = (0..<12).map { "[network.n\($0)]\nssid = [\"S\($0)\"]\n" }.joined()
+        let names = (0..<11).map { "\"n\($0)\"" }.joined(separator: ", ")
+        for number in 0..<1_000 {
+            text += "[rule.r\(number)]\non = { all = [{ any = [\(names)] }, { not = \"n11\" }, \"n11\"] }\n"
+            text += "proxy = { pac = \"https://a.example/\(number)\" }\n"
+        }
+        let start = ContinuousClock.now
+        let result = RuleSet.load([RuleFile(path: "1.toml", contents: Array(text.utf8))], reviewing: true)
+        #expect(result.diagnostics.first?.code == .unreachable)
+        #expect(ContinuousClock.now - start < .seconds(40))
+    }
 }

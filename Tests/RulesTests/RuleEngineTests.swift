@@ -97,6 +97,21 @@ import WiFi
         #expect(bench.at(500, .idle) == startAway)
     }
 
+    @Test func aNewLinkThatWasNeverKnownKeepsNothingFromBeingJudged() {
+        var bench = Bench()
+        #expect(bench.at(0, .joined("Corp")) == ["entered office keyed"])
+        #expect(bench.at(2_000) == enterWork)
+        func plugged(_ state: WiFiState) -> NetworkEnvironment {
+            var environment = environment(state)
+            environment.set(.unknown, on: 4)
+            return environment
+        }
+        #expect(bench.at(3_000, plugged(.joined("Corp"))) == [])
+        let left = bench.at(4_000, plugged(.joined("x", .open)))
+        #expect(left.prefix(2) == ["left office 4000 ms", "entered unlisted claimed"])
+        #expect(left.contains("deactivated work") && left.contains("activated away"))
+    }
+
     @Test func judgesOtherLinksDuringARoam() {
         var bench = Bench(
             """

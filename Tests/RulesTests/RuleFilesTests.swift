@@ -45,6 +45,30 @@ import Testing
                 ])
     }
 
+    @Test func tellsNamesApartByOctets() throws {
+        // The same letters, composed and decomposed; K and the sign for kelvin.
+        for name in ["caf\u{E9}.toml", "cafe\u{301}.toml", "K.toml", "\u{212A}.toml"] { try write("etc/\(name)", name) }
+        try write("lib/cafe\u{301}.toml", "lib")
+        let files = read()
+        #expect(files.diagnostics.isEmpty)
+        #expect(
+            files.files.map { Array($0.contents) }
+                == [
+                    "K.toml", "cafe\u{301}.toml", "caf\u{E9}.toml", "\u{212A}.toml",
+                ].map { Array($0.utf8) })
+    }
+
+    @Test func refusesANameThatIsNoText() throws {
+        let path = Array("\(root)/etc/".utf8) + [0xFF, 0x1B] + Array(".toml\0".utf8)
+        let descriptor = open(path.map { CChar(bitPattern: $0) }, O_WRONLY | O_CREAT, 0o644)
+        try #require(descriptor >= 0)
+        close(descriptor)
+        let files = read()
+        #expect(files.diagnostics.map(\.code) == [.unreadable])
+        #expect(RuleSet.load(files).ruleSet == nil)
+        #expect(files.diagnostics.first?.description.utf8.allSatisfy { $0 != 0x1B } == true)
+    }
+
     @Test func refusesWhatOthersCouldHaveWritten() throws {
         try write("etc/a.toml", "")
         let files = read(trust: .root)

@@ -288,7 +288,7 @@ extension BrokenFile {
             enter = [{ second-factor = { message = "Confirm", on-failure = { vpn = { wg-quick = "wg0", state = "down" } } } }]
 
             """,
-            weak(2, 6, "what follows a second factor", on: "wired")),
+            weak(2, 6, "what follows a second factor: unit wg-quick@wg0.service down", on: "wired")),
         .file(
             "disabled",
             """
@@ -317,7 +317,7 @@ extension BrokenFile {
             second-factor = { message = "Confirm", on-success = [{ command = ["/bin/true"], relaxing = true }] }
 
             """,
-            weak(2, 6, "what follows a second factor", on: "wired")),
+            weak(2, 6, "what follows a second factor: run /bin/true", on: "wired")),
         .file(
             "vpn down on success of a second factor",
             """
@@ -326,6 +326,6 @@ extension BrokenFile {
             second-factor = { message = "Confirm", on-success = [{ vpn = { wg-quick = "wg0", state = "down" } }] }
 
             """,
-            weak(2, 6, "what follows a second factor", on: "wired")),
+            weak(2, 6, "what follows a second factor: unit wg-quick@wg0.service down", on: "wired")),
     ]
 }
