@@ -31,14 +31,15 @@ import WiFi
             case 1: "{ not = \(condition(depth + 1)) }"
             case 2: "{ all = [\(condition(depth + 1)), \(condition(depth + 1))] }"
             case 3: "{ any = [\(condition(depth + 1)), \(condition(depth + 1))] }"
-            default: "\"\(names.randomElement(using: &generator)!)\""
+            default: "\"\(given(names.randomElement(using: &generator)))\""
             }
         }
         var text = Self.networks
         for number in 0..<8 {
             text += "[rule.r\(number)]\n\(Bool.random(using: &generator) ? "on" : "off") = \(condition(0))\n"
-            text += "settle = \"\(["0s", "1s", "3s"].randomElement(using: &generator)!)\"\nready = \"link\"\n"
-            text += ["notify = \"x\"", "pam = \"skip\"", "pam = \"require\""].randomElement(using: &generator)! + "\n"
+            text += "settle = \"\(given(["0s", "1s", "3s"].randomElement(using: &generator)))\"\nready = \"link\"\n"
+            text +=
+                given(["notify = \"x\"", "pam = \"skip\"", "pam = \"require\""].randomElement(using: &generator)) + "\n"
             if Bool.random(using: &generator) { text += "accept-weak-evidence = \"a test\"\n" }
         }
         return RuleSet.load([RuleFile(path: "p.toml", contents: Array(text.utf8))]).ruleSet ?? rules(&generator)
@@ -52,16 +53,16 @@ import WiFi
             .joined("Corp", .open), .joined("Lab"), .joined("Hotel", .open), .joined("x", .open),
         ]
         var environment = environment(nil)
-        environment.set(states.randomElement(using: &generator)!, on: 3)
+        environment.set(given(states.randomElement(using: &generator)), on: 3)
         if Int.random(in: 0..<5, using: &generator) == 0 {
-            environment.set(states.randomElement(using: &generator)!, on: 4)
+            environment.set(given(states.randomElement(using: &generator)), on: 4)
         }
         if Int.random(in: 0..<5, using: &generator) == 0 {
             environment.interfaces[10] = .up(10, .ethernet)
-            let address = ["198.51.100.3", "203.0.113.3", nil].randomElement(using: &generator)!
+            let address = given(["198.51.100.3", "203.0.113.3", nil].randomElement(using: &generator))
             if let address {
                 environment.interfaces[10]?.addresses = [
-                    InterfaceAddress(address: IPAddress(address)!, prefixLength: 24)
+                    InterfaceAddress(address: ip(address), prefixLength: 24)
                 ]
             }
         }
@@ -70,7 +71,7 @@ import WiFi
                 environment.interfaces[index]?.evidence.authentication = .mutual
             }
             environment.interfaces[index]?.evidence.searchDomains =
-                [nil, ["x"], ["a.hotel.example"]].randomElement(using: &generator)!
+                given([nil, ["x"], ["a.hotel.example"]].randomElement(using: &generator))
         }
         environment.isSuspended = Int.random(in: 0..<25, using: &generator) == 0
         return environment
