@@ -25,22 +25,11 @@ public struct RuleEngine: Sendable {
     public private(set) var options: Options
 
     private var environment: NetworkEnvironment?
-    private var links = LinkMemory()
+    private var place = PlaceTracker()
     private var proofs = ProofBook()
-    /// What the environment came to last, networks that have not been there long enough set aside.
-    public private(set) var judgement = Judgement()
-    private var doubtful: Set<String> = []
-    /// Since when networks with a `stable-for` have matched without a break.
-    private var matchedSince: [String: Int64] = [:]
-    /// Since when no described network has matched while one might.
-    private var undecidedSince: Int64?
-    private var standings: [String: Standing] = [:]
-    /// The names of `standings`, in the order in which the machine came there.
-    private var order: [String] = []
-    private var placeTrustedSince: Int64?
-    /// Whether a link was unknown the last time.
-    private var wasBlurred = false
     private var now: Timestamp?
+    /// How far civil time was ahead of boot time when rules were looked at last, µs.
+    private var clock: Int64?
     private var resumedAt: Int64?
     /// Whether every rule was looked at once. Tests keep it false, to see that looking at few of them is enough.
     var hasDecided = false
@@ -108,7 +97,10 @@ public struct RuleEngine: Sendable {
     public var activeRules: [String] { active.sorted().map { ruleSet.rules[$0].name } }
 
     /// The networks the machine is on, in the order in which it came there; built-in ones included.
-    public var networks: [NetworkMatch] { order.compactMap { standings[$0]?.match } }
+    public var networks: [NetworkMatch] { place.networks }
+
+    /// What the environment came to last, networks that have not been there long enough set aside.
+    public var judgement: Judgement { place.judgement }
 
     /// What shall hold now, by target.
     public var desiredStates: [StateRequest] {
@@ -119,7 +111,7 @@ public struct RuleEngine: Sendable {
     public var nextDeadline: Int64? {
         if isBlind { return nil }
         // While a link is unknown nothing is proven, nor is it any longer in doubt what was.
-        let others = links.unknown.isEmpty ? [proofs.deadline, stabilityDeadline] : []
+        let others = place.isBlurred ? [] : [proofs.deadline, place.deadline(in: ruleSet)]
         return ([due.first] + others).compactMap { $0 }.min()
     }
 
@@ -195,7 +187,7 @@ public struct RuleEngine: Sendable {
         if let now, !rule.isInTime(WeekTime(CivilTime(local: now.wall))) {
             parts.append(Reason(.no, RuleEngine.outsideOfTime))
         }
-        if states[index].isHeld { parts.append(Reason(.maybe, heldText)) }
+        if states[index].oscillation.isHeld { parts.append(Reason(.maybe, heldText)) }
         if awaiting.contains(index) { parts.append(Reason(.maybe, "waits until \(rule.readiness.rawValue) is there")) }
         let isActive = active.contains(index)
         return Reason(isActive ? .yes : .no, isActive ? "holds" : "does not hold", parts: parts)
@@ -208,7 +200,7 @@ public struct RuleEngine: Sendable {
     }
 
     /// Since when the machine has been on a network (µs, boot time); nil where it is not.
-    public func arrivalTime(onNetwork name: String) -> Int64? { standings[name]?.since }
+    public func arrivalTime(onNetwork name: String) -> Int64? { place.standings[name]?.since }
 
     /// The same in one line.
     public func because(of rule: Rule) -> String {
@@ -222,9 +214,7 @@ public struct RuleEngine: Sendable {
 
     private var situation: Situation? {
         guard let now else { return nil }
-        return Situation(
-            judgement: judgement, standings: standings, doubtful: doubtful, placeTrustedSince: placeTrustedSince,
-            now: now.boottime, trustFrozenAt: links.earliestUnknown)
+        return place.situation(at: now.boottime)
     }
 
     private var heldText: String {
@@ -236,15 +226,15 @@ public struct RuleEngine: Sendable {
     private mutating func decide(at time: Timestamp) -> [Decision] {
         now = time
         let now = time.boottime
-        guard let environment, let known = links.resolve(environment, at: now) else {
+        guard let environment, let known = place.resolve(environment, at: now) else {
             isBlind = true
             return []
         }
         isBlind = false
         var decisions: [Decision] = []
         let judged = prove(known, at: now, &decisions)
-        let earlier = (standings: standings, place: judgement.place)
-        let changed = move(to: stabilized(judged, at: now), at: now, &decisions)
+        let earlier = (standings: place.standings, place: judgement.place)
+        let changed = place.move(to: judged, in: ruleSet, at: now, &decisions)
 
         var affected = due.expired(at: now)
         // Whoever waits for the internet is not looked at before it is there.
@@ -256,6 +246,9 @@ public struct RuleEngine: Sendable {
         } else {
             affected = Set(ruleSet.rules.indices)
         }
+        // The clock was set.
+        if let clock, abs(time.wall - now - clock) > 1_000_000 { affected.formUnion(ruleSet.timedRules) }
+        clock = time.wall - now
         hasDecided = true
         guard !affected.isEmpty, let situation else { return decisions }
         var targets: Set<StateAction.Target> = []
@@ -272,9 +265,9 @@ public struct RuleEngine: Sendable {
     private mutating func prove(
         _ environment: NetworkEnvironment, at now: Int64, _ decisions: inout [Decision]
     ) -> Judgement {
-        proofs.interrupt(links.unknown, isSuspended: environment.isSuspended)
+        proofs.interrupt(place.unknownLinks, isSuspended: environment.isSuspended)
         let judgement = ruleSet.judge(environment, proofs: proofs.proofs)
-        guard links.unknown.isEmpty else { return judgement }
+        guard !place.isBlurred else { return judgement }
         let before = proofs.proofs
         for step in proofs.update(judgement, environment, in: ruleSet, at: now) {
             switch step {
@@ -284,129 +277,6 @@ public struct RuleEngine: Sendable {
         }
         // A proof was made on another association or is too old.
         return proofs.proofs == before ? judgement : ruleSet.judge(environment, proofs: proofs.proofs)
-    }
-
-    /// Networks that have not been there long enough are not known to be there.
-    private mutating func stabilized(_ judgement: Judgement, at now: Int64) -> Judgement {
-        var judgement = judgement
-        var since: [String: Int64] = [:]
-        judgement.matches.removeAll { match in
-            guard match.builtIn == nil, let network = ruleSet.network(named: match.name), network.stableFor > 0 else {
-                return false
-            }
-            let start = matchedSince[match.name] ?? now
-            since[match.name] = start
-            let isStable = now - start >= network.stableFor
-            // No network is entered by a link that may not be on it any more.
-            guard !isStable || standings[match.name] == nil && links.holds(match) else { return false }
-            // What a network shows that may be gone in a moment is worth nothing.
-            for link in match.links { judgement.linkAssurances[link.interfaceIndex] = .unknown }
-            judgement.doubts.append(
-                NetworkObjection(
-                    name: match.name, interfaceName: match.links.first?.interfaceName ?? "", evidence: match.evidence,
-                    objection: Evidence("stable-for", "not yet", at: network.location)))
-            return true
-        }
-        matchedSince = since
-        let isDecided = judgement.doubts.allSatisfy { BuiltInNetwork(rawValue: $0.name) != nil }
-        guard !isDecided, let unlisted = judgement[BuiltInNetwork.unlisted.rawValue] else {
-            undecidedSince = nil
-            return judgement
-        }
-        let start = undecidedSince ?? now
-        undecidedSince = start
-        guard now - start < RuleEngine.decisionLimit else { return judgement }
-        judgement.matches.removeAll { $0.builtIn == .unlisted }
-        judgement.doubts.append(
-            NetworkObjection(
-                name: unlisted.name, interfaceName: unlisted.links.first?.interfaceName ?? "",
-                evidence: unlisted.evidence, objection: Evidence("network", "may be a described one")))
-        return judgement
-    }
-
-    /// What a network shows of itself is known within a few seconds or never; until then nobody is anywhere unlisted
-    /// (µs).
-    private static let decisionLimit: Int64 = 10_000_000
-
-    private var stabilityDeadline: Int64? {
-        // Another link may be in doubt about a network for as long as it likes: only what is not believed yet has one.
-        var deadlines = matchedSince.compactMap { name, since in
-            standings[name] != nil ? nil : since + (ruleSet.network(named: name)?.stableFor ?? 0)
-        }
-        if let undecidedSince, judgement.doubt(BuiltInNetwork.unlisted.rawValue) != nil {
-            deadlines.append(undecidedSince + RuleEngine.decisionLimit)
-        }
-        return deadlines.min()
-    }
-
-    private struct Movement {
-        var networks: Set<String> = []
-        /// Whether the place as a whole began or ceased to be sure enough for less protection, or to be so for longer.
-        var hasTrust = false
-    }
-
-    /// Networks left, then networks entered or known better or worse; answers whatever rules may depend on.
-    private mutating func move(to new: Judgement, at now: Int64, _ decisions: inout [Decision]) -> Movement {
-        var movement = Movement()
-        let wasSuspended = judgement.isSuspended
-        judgement = new
-        let names = Set(new.matches.map(\.name))
-        for name in order where !names.contains(name) {
-            guard let standing = standings.removeValue(forKey: name) else { continue }
-            movement.networks.insert(name)
-            guard standing.match.isPlace else { continue }
-            // Where the loss was held back, it was when the link was lost, not when that became certain.
-            let end = links.lossTime(of: standing.match) ?? now
-            decisions.append(
-                .networkLeft(standing.match, stayed: Stay(microseconds: max(end - standing.since, 0))))
-        }
-        order.removeAll { !names.contains($0) }
-        let mayBegin = links.unknown.isEmpty
-        for match in new.matches {
-            var standing = standings[match.name] ?? Standing(match, since: now)
-            let previous = standing.match.assurance
-            let trust = standing.trustedSince
-            let wasFrozen = standing.frozenAt != nil
-            standing.match = match
-            if new.isSuspended {
-                standing.match.assurance = .unknown
-            } else if links.holds(match) {
-                // What is unknown gains nothing.
-                standing.match.assurance = min(match.assurance, previous)
-            }
-            standing.frozenAt = links.holds(match) ? standing.frozenAt ?? now : nil
-            standing.updateTrust(in: new, at: now, mayBegin: mayBegin)
-            if standings[match.name] == nil {
-                order.append(match.name)
-                movement.networks.insert(match.name)
-                if match.isPlace { decisions.append(.networkEntered(match)) }
-            } else {
-                if previous != standing.match.assurance {
-                    movement.networks.insert(match.name)
-                    if match.isPlace { decisions.append(.assuranceChanged(standing.match, previous: previous)) }
-                }
-                if trust != standing.trustedSince || wasFrozen != (standing.frozenAt != nil) {
-                    movement.networks.insert(match.name)
-                }
-            }
-            standings[match.name] = standing
-        }
-        let nowDoubtful = Set(new.doubts.map(\.name))
-        movement.networks.formUnion(doubtful.symmetricDifference(nowDoubtful))
-        doubtful = nowDoubtful
-        if wasSuspended != new.isSuspended { movement.hasTrust = true }
-        if wasBlurred == mayBegin {
-            // From now on trust matures again, or no longer does.
-            if placeTrustedSince != nil { movement.hasTrust = true }
-            movement.networks.formUnion(order)
-        }
-        wasBlurred = !mayBegin
-        let isTrusted = !new.isSuspended && new.assurance >= .mutual
-        if isTrusted != (placeTrustedSince != nil), !isTrusted || mayBegin {
-            placeTrustedSince = isTrusted ? now : nil
-            movement.hasTrust = true
-        }
-        return movement
     }
 
     /// Rules that a network they are off may keep as they are, by how sure the place is.
@@ -425,19 +295,19 @@ public struct RuleEngine: Sendable {
         let wasActive = active.contains(index)
         var next: Int64?
         let isInTime = rule.isInTime(weekTime)
-        let holds = state.wanted ?? wasActive
+        let holds = state.oscillation.wanted ?? wasActive
         let mayHold = isInTime || !situation.mayEndByTime(rule, holds: holds, due: &next)
         let wanted = mayHold && situation.shallHold(rule, holds: holds, due: &next)
         if !rule.times.isEmpty {
             let elapsed = time.wall % 60_000_000
             next = min(next ?? .max, now + Int64(rule.minutesUntilChange(from: weekTime)) * 60_000_000 - elapsed)
         }
-        let wasHeld = state.isHeld
-        let isActive = state.guarded(
+        let wasHeld = state.oscillation.isHeld
+        let isActive = state.oscillation.admit(
             wanted, isActive: wasActive, protected: rule.leaning == .tightening,
             limit: options.changesPerMinute, at: now)
-        if let end = state.heldUntil { next = min(next ?? .max, end) }
-        if state.isHeld, !wasHeld { decisions.append(.ruleSkipped(rule, because: heldText)) }
+        if let end = state.oscillation.heldUntil { next = min(next ?? .max, end) }
+        if state.oscillation.isHeld, !wasHeld { decisions.append(.ruleSkipped(rule, because: heldText)) }
 
         // The place on which the rule holds, as long as it does so undisputed; a rule off networks is not looked at
         // whenever that changes, but when it becomes disputed.
@@ -498,7 +368,7 @@ public struct RuleEngine: Sendable {
         _ next: inout Int64?
     ) -> Bool {
         guard let before = state.before else { return false }
-        let end = (resumedAt ?? now) + rule.settle + RuleEngine.decisionLimit
+        let end = (resumedAt ?? now) + rule.settle + PlaceTracker.decisionLimit
         resumedAt = resumedAt ?? now
         if isActive != before, isInTime, now < end {
             let isUndecided =
@@ -578,56 +448,6 @@ public struct RuleEngine: Sendable {
     }
 }
 
-/// What the engine remembers of a rule.
-private struct RuleState {
-    /// The place on which it holds, or held last.
-    var subject: NetworkMatch?
-    /// Whether that is just where the machine was, and no network of the rule's.
-    var isPlaced = false
-    /// When it began or ceased to hold (µs, boot time).
-    var changedAt: Int64?
-    /// The edge whose actions were run last, and may still run.
-    var lastRun: Rule.Edge?
-    /// It holds, and its enter actions have not been started.
-    var isEntering = false
-    /// What it is as far as its edge actions are concerned.
-    var isEntered = false
-    /// After a restart, until that is decided anew: whether it held before.
-    var before: Bool?
-    /// It holds, and the network has been ready since it does.
-    var wasReady = false
-    /// The state actions that another rule overrules.
-    var overruled: Set<Int> = []
-
-    // The oscillation guard.
-    /// What the rule would be without it; nil while that is what it is.
-    private(set) var wanted: Bool?
-    /// When that changed within the last minute (µs, boot time).
-    private var changes: [Int64] = []
-    /// Set while the rule is held on the protected side.
-    private(set) var heldUntil: Int64?
-
-    var isHeld: Bool { heldUntil != nil }
-
-    private static let minute: Int64 = 60_000_000
-
-    /// Whether the rule is to hold: what is wanted, unless that changes too often.
-    mutating func guarded(_ wanted: Bool, isActive: Bool, protected: Bool, limit: Int, at now: Int64) -> Bool {
-        if wanted != self.wanted ?? isActive { changes.append(now) }
-        changes.removeAll { $0 <= now - RuleState.minute }
-        // A long row adds nothing.
-        if changes.count > limit + 1 { changes.removeFirst(changes.count - limit - 1) }
-        if changes.count > limit || isHeld && !changes.isEmpty {
-            heldUntil = (changes.last ?? now) + RuleState.minute
-            self.wanted = wanted
-            return protected
-        }
-        heldUntil = nil
-        self.wanted = nil
-        return wanted
-    }
-}
-
 extension Rule {
     /// The first network that makes it hold.
     fileprivate func match(in situation: Situation) -> NetworkMatch? {
@@ -651,13 +471,6 @@ extension Rule {
             } ?? true
         case .internet: environment.connectivity == .internet
         }
-    }
-}
-
-extension Judgement {
-    /// Where the machine is: a described network or `unlisted`, otherwise `offline`.
-    fileprivate var place: NetworkMatch? {
-        matches.first { $0.isPlace } ?? self[BuiltInNetwork.offline.rawValue]
     }
 }
 

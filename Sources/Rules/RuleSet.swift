@@ -11,6 +11,8 @@ public struct RuleSet: Sendable {
     let rulesByNetwork: [String: [Int]]
     /// The rules that lower protection off networks: how sure the place is matters to them.
     let relaxingOffNetworks: [Int]
+    /// The rules that hold at certain times only.
+    let timedRules: [Int]
     /// Two of the networks that can be known well enough for less protection, or as many as there are.
     let sureNetworks: [String]
     private let positions: [String: Int]
@@ -33,6 +35,7 @@ public struct RuleSet: Sendable {
             }
         }
         self.rulesByNetwork = rulesByNetwork
+        timedRules = rules.indices.filter { !rules[$0].times.isEmpty }
         relaxingOffNetworks = rules.indices.filter { index in
             rules[index].leaning == .relaxing && rules[index].condition.mentions.contains(where: \.isNegated)
         }

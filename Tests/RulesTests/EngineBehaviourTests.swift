@@ -245,6 +245,17 @@ import WiFi
         #expect(changes.count == 3)
     }
 
+    @Test func aClockThatIsSetIsHeeded() {
+        var engine = RuleEngine(ruleSet: ruleSet("[rule.a]\non = \"wired\"\nsettle = \"0s\"\ntime = \"mon\"\n"))
+        let noon = Bench.wall + 12 * 3_600_000_000
+        #expect(engine.update(environment(nil, .ethernet), at: Timestamp(wall: noon, boottime: 0)).count == 2)
+        let tuesday = Timestamp(wall: noon + 86_400_000_000, boottime: 5_000_000)
+        #expect(engine.advance(to: tuesday).map(\.brief) == ["deactivated a"])
+        // A clock that drifts by less than a second is none that was set.
+        #expect(engine.advance(to: Timestamp(wall: tuesday.wall + 1_500_000, boottime: 6_000_000)).isEmpty)
+        #expect(engine.advance(to: Timestamp(wall: noon, boottime: 7_000_000)).map(\.brief) == ["activated a"])
+    }
+
     /// A network can set the clock, so its word alone lowers no protection.
     @Test func theClockAloneEndsNoProtection() {
         let text = """

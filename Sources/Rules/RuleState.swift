@@ -1,0 +1,54 @@
+/// What the engine remembers of a rule.
+struct RuleState {
+    /// The place on which it holds, or held last.
+    var subject: NetworkMatch?
+    /// Whether that is just where the machine was, and no network of the rule's.
+    var isPlaced = false
+    /// When it began or ceased to hold (µs, boot time).
+    var changedAt: Int64?
+    /// The edge whose actions were run last, and may still run.
+    var lastRun: Rule.Edge?
+    /// It holds, and its enter actions have not been started.
+    var isEntering = false
+    /// What it is as far as its edge actions are concerned.
+    var isEntered = false
+    /// After a restart, until that is decided anew: whether it held before.
+    var before: Bool?
+    /// It holds, and the network has been ready since it does.
+    var wasReady = false
+    /// The state actions that another rule overrules.
+    var overruled: Set<Int> = []
+
+    var oscillation = OscillationGuard()
+}
+
+/// Holds a rule on the protected side that wants to change too often: a link that comes and goes, or somebody who makes
+/// it so.
+struct OscillationGuard: Sendable {
+    /// What the rule would be without it; nil while that is what it is.
+    private(set) var wanted: Bool?
+    /// When that changed within the last minute (µs, boot time).
+    private var changes: [Int64] = []
+    /// Set while the rule is held on the protected side.
+    private(set) var heldUntil: Int64?
+
+    var isHeld: Bool { heldUntil != nil }
+
+    private static let minute: Int64 = 60_000_000
+
+    /// Whether the rule is to hold: what is wanted, unless that changes too often.
+    mutating func admit(_ wanted: Bool, isActive: Bool, protected: Bool, limit: Int, at now: Int64) -> Bool {
+        if wanted != self.wanted ?? isActive { changes.append(now) }
+        changes.removeAll { $0 <= now - OscillationGuard.minute }
+        // A long row adds nothing.
+        if changes.count > limit + 1 { changes.removeFirst(changes.count - limit - 1) }
+        if changes.count > limit || isHeld && !changes.isEmpty {
+            heldUntil = (changes.last ?? now) + OscillationGuard.minute
+            self.wanted = wanted
+            return protected
+        }
+        heldUntil = nil
+        self.wanted = nil
+        return wanted
+    }
+}
