@@ -15,7 +15,7 @@ from .bench import Bench
 from .managers import MANAGERS
 from .program import Program
 from .steps import Steps
-from .watching import LAB, PORTS, AirTrouble, Log, Process, Timeout, run
+from .watching import LAB, PORTS, RESOLVER, AirTrouble, Log, Process, Timeout, run
 
 # Autoload would find most of them, but hostapd gives up ("key addition failed") before it has.
 MODULES = ["mac80211", "ccm", "ctr", "cmac", "gcm", "ghash-generic", "aes_generic", "michael_mic", "nlmon", "dummy", "bridge"]
@@ -61,6 +61,9 @@ def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, ca
     indexes: dict[str, int] = {}
     air = watch = program = capture = None
     managers: dict = {}
+    # The host's, and then the last scenario's, says nothing of the networks here.
+    RESOLVER.unlink(missing_ok=True)
+    RESOLVER.write_text("")
     try:
         air = Air(log, scenario)
         watch = Watch(log)

@@ -17,6 +17,7 @@ VERBS = {
     "rfkill": {"station", "until"}, "link": {"station"}, "rename": {"station"}, "supplicant": {"station"},
     "agent": set(), "flood": set(), "air": {"station"}, "feed": set(),
     "reach": {"station"}, "plug": {"verify"}, "unplug": set(), "server": {"only"}, "decided": set(), "ran": set(), "quiet": set(),
+    "resolver": set(),
     "write": {"text"}, "remove": set(), "status": set(),
 }
 # What an agent decides, as `decisions` and the step `decided` say it: the type, and what the name is of.

@@ -9,7 +9,7 @@ from . import expect
 from .air import SERVER
 from .netlink import GenericNetlink, drops
 from .scenario import VERBS
-from .watching import LAB, AirTrouble, Timeout, run
+from .watching import LAB, RESOLVER, AirTrouble, Timeout, run
 
 
 class Steps:
@@ -157,6 +157,11 @@ class Steps:
             self.air.stop_serving()
         else:
             self.air.serve(key, self.ap(step["only"]).index if "only" in step else None)
+
+    def do_resolver(self, domain: str, _step: dict) -> None:
+        """Somebody writes resolv.conf, as a DHCP client does."""
+        RESOLVER.with_suffix(".new").write_text(f"search {domain}\n")
+        RESOLVER.with_suffix(".new").rename(RESOLVER)
 
     # What is seen
 
