@@ -55,6 +55,7 @@ public struct EnvironmentReducer: Sendable {
         case .inventory(let inventory, let cause): reduce(inventory, cause, time, &reduction)
         case .lost(let cause): readEverything(cause, &reduction)
         case .dns(let configuration):
+            evidence.fileWritten()
             guard configuration != environment.dns else { break }
             environment.dns = configuration
             publish(.dnsChanged(configuration), time, &reduction)

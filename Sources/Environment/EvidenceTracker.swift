@@ -11,11 +11,15 @@ struct EvidenceTracker: Sendable {
         var hardwareAddresses: [IPAddress: MACAddress] = [:]
         /// The gateways that the kernel was asked about; it tells by itself when it gets to know them.
         var askedFor: Set<IPAddress> = []
+        /// Whether resolv.conf(5) can be of this network: somebody has written it since it is there.
+        var hasFile = false
     }
 
     private var links: [Int32: Link] = [:]
     /// Links whose announcements are to be asked for.
     private var wanted: Set<Int32> = []
+    /// Until then nobody can know when resolv.conf(5) was written.
+    private var hasBegun = false
     /// Whether something was told that `refresh` has not seen.
     var isStale = false
 
@@ -55,6 +59,13 @@ struct EvidenceTracker: Sendable {
         isStale = true
     }
 
+    /// Somebody wrote resolv.conf(5), be it as it was.
+    mutating func fileWritten() {
+        // Of a link that is not in use `refresh` takes it back.
+        for index in links.keys { links[index]?.hasFile = true }
+        isStale = true
+    }
+
     mutating func removed(_ index: Int32) {
         isStale = true
         // A generation that was used comes not again, though the index may.
@@ -86,7 +97,10 @@ struct EvidenceTracker: Sendable {
         _ queries: inout [Query]
     ) -> [(index: Int32, evidence: LinkEvidence)] {
         isStale = false
-        defer { wanted = [] }
+        defer {
+            wanted = []
+            hasBegun = true
+        }
         let gateways = gateways(of: routes)
         var changed: [(index: Int32, evidence: LinkEvidence)] = []
         for (index, interface) in environment.interfaces.sorted(by: { $0.key < $1.key }) {
@@ -101,8 +115,10 @@ struct EvidenceTracker: Sendable {
             }
             link.askedFor.formIntersection(addresses)
             link.hardwareAddresses = link.hardwareAddresses.filter { addresses.contains($0.key) }
+            let isInUse = interface.isUsable || networks[index] != nil
+            link.hasFile = isInUse && (link.hasFile || !hasBegun)
             links[index] = link
-            if wanted.contains(index), interface.isUsable || networks[index] != nil {
+            if wanted.contains(index), isInUse {
                 queries.append(.announcements(index: index, generation: link.generation))
             }
             var evidence = LinkEvidence()
@@ -111,7 +127,7 @@ struct EvidenceTracker: Sendable {
                 switch link.announcements.searchDomains {
                 case .told(let domains): domains
                 case .unknown: nil
-                case .file: domainsOfFile(environment, gateways, for: index)
+                case .file: link.hasFile ? domainsOfFile(environment, gateways, for: index) : nil
                 }
             evidence.authentication = link.announcements.profile.flatMap { profile in
                 profile.isOf(interface, networks[index]) ? profile.demands : nil

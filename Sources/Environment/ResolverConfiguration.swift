@@ -16,6 +16,7 @@ final class ResolverConfiguration {
     private let directory: String
     private let name: String
     private let watch: Int32
+    /// Called whenever it was written, also as it was: then it is of the network that the machine is on now.
     private let changed: (DNSConfiguration) -> Void
     private(set) var current: DNSConfiguration
 
@@ -52,10 +53,8 @@ final class ResolverConfiguration {
             }
         }
         guard isConcerned else { return }
-        let new = ResolverConfiguration.read("\(directory)/\(name)")
-        guard new != current else { return }
-        current = new
-        changed(new)
+        current = ResolverConfiguration.read("\(directory)/\(name)")
+        changed(current)
     }
 
     static func read(_ path: String) -> DNSConfiguration {

@@ -253,6 +253,33 @@ import WiFi
         #expect(evidence().searchDomains == nil)
     }
 
+    @Test func theFileOfTheNetworkBeforeSaysNothing() {
+        let office = Observation.dns(DNSConfiguration(searchDomains: ["corp.example"]))
+        world.observe(office)
+        plug()
+        lead(5)
+        // It was there before the network was.
+        #expect(evidence().searchDomains == nil)
+        world.observe(office)
+        #expect(evidence().searchDomains == ["corp.example"])
+        world.hear(.link(5, name: "eth0", state: 2, mode: 0))
+        world.observe(office)
+        plug()
+        #expect(evidence().searchDomains == nil)
+        _ = world.toldEverything()
+        world.observe(office)
+        #expect(evidence().searchDomains == ["corp.example"])
+        #expect(world.toldEverything().count == 1)
+    }
+
+    @Test func theFileOfTheStartIsOfTheNetworkOfTheStart() {
+        var kernel = SimulatedKernel()
+        kernel.route = [.link(5, name: "eth0", state: 6, mode: 0), .defaultRoute(via: "192.0.2.1", on: 5)]
+        kernel.path = .defaultRoute(via: "192.0.2.1", on: 5, length: 32, flags: 0x200)
+        let world = World(kernel)
+        #expect(world.environment.interfaces[5]?.evidence.searchDomains == [])
+    }
+
     @Test func domainsOfTheFileAreNotThoseOfALinkBehindATunnel() {
         plug()
         world.observe(.dns(DNSConfiguration(searchDomains: ["corp.example"])))

@@ -1,8 +1,11 @@
 """`python3 -m unittest discover Tests/Lab`: the judge must see what is wrong, and nothing else."""
 
+import hashlib
+import json
 import sys
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -103,6 +106,84 @@ class Invariants(unittest.TestCase):
         self.assertEqual(expect.parse(['{"seq": 1}']), ([{"seq": 1}], []))
 
 
+class Decisions(unittest.TestCase):
+    items = [scenario.decision(item, "test") for item in (
+        {"entered": "office", "assurance": "keyed"}, {"activated": "vpn"}, {"failed": "vpn", "action.kind": "vpn"},
+        {"reloaded": 1})]
+    lines = [
+        {"type": "environment.snapshot"}, {"type": "wifi.joined"},
+        {"type": "network.entered", "network": {"name": "office", "assurance": "keyed"}},
+        {"type": "rule.activated", "rule": {"name": "vpn"}}, {"type": "action.started", "action": {"rule": "other"}},
+        {"type": "action.failed", "action": {"rule": "vpn", "kind": "vpn"}},
+        {"type": "agent.reloaded", "agent": {"problems": 1}}]
+
+    def judge(self, lines: list[dict]) -> list[str]:
+        return expect.judge_decisions(self.items, [json.dumps(line) for line in lines])
+
+    def test_the_sequence_is_exact(self):
+        self.assertEqual(self.judge(self.lines), [])
+        for place in (2, 3, 5, 6):
+            self.assertNotEqual(self.judge(self.lines[:place] + self.lines[place + 1:]), [], place)
+            self.assertNotEqual(self.judge(self.lines + [self.lines[place]]), [], place)
+        self.assertNotEqual(self.judge([*self.lines, {"type": "network.left", "network": {"name": "office"}}]), [])
+
+    def test_values_count(self):
+        wrong = {"type": "network.entered", "network": {"name": "office", "assurance": "claimed"}}
+        self.assertNotEqual(self.judge([*self.lines[:2], wrong, *self.lines[3:]]), [])
+
+    def test_groups(self):
+        (group,) = [scenario.decision({"one_of": [[{"left": "office"}], [{"repeat": "+", "events": [
+            {"deactivated": "vpn"}]}]]}, "test")]
+        self.assertEqual(group["one_of"][0], [{"type": "network.left", "network.name": "office"}])
+        self.assertEqual(group["one_of"][1][0]["events"], [{"type": "rule.deactivated", "rule.name": "vpn"}])
+        self.assertRaises(scenario.ScenarioError, scenario.decision, {"rule.name": "vpn"}, "test")
+
+    def test_each_agent_has_its_own_numbers(self):
+        self.assertEqual([len(part) for part in expect.sessions(feed("associating") + feed())], [2, 1])
+        self.assertEqual(expect.sessions([]), [])
+        one = SimpleNamespace(expect={}, some=[], never=[])
+        again = feed()
+        again[0]["interfaces"] = [{"ifindex": 3, "wifi": {"state": "joined"}}]
+        lines = feed("associating", "joined") + again + [{**line("left"), "seq": 1}]
+        self.assertEqual(expect.judge_feed(one, {}, [json.dumps(entry) for entry in lines]), [])
+        del lines[3]
+        self.assertNotEqual(expect.judge_feed(one, {}, [json.dumps(entry) for entry in lines]), [])
+
+    def test_private_names_are_not_even_hashed(self):
+        one = SimpleNamespace(aps={"home": SimpleNamespace(ssid=b"Seven Oaks", bssid="02:00:00:00:01:00")},
+                              rules={"a.toml": "[network.home]\nprivate = true\n"})
+        entered = [{"type": "network.entered", "network": {"name": "home"}}]
+        log = {"type": "network.entered", "network": "home", "network_type": "wifi"}
+        hashed = {**log, "wifi_environment": "sha256:" + hashlib.sha256(b"Seven Oaks").hexdigest()}
+        for rules, good, bad in ((one.rules, log, hashed), ({}, hashed, log)):
+            one.rules = rules
+            raw = [json.dumps(line) for line in entered]
+            self.assertEqual(expect.judge_analytics(one, raw, [json.dumps(good)]), [])
+            self.assertNotEqual(expect.judge_analytics(one, raw, [json.dumps(bad)]), [])
+
+
+class RuleFiles(unittest.TestCase):
+    aps = {"home": scenario.AccessPoint("home", 1, b"Seven Oaks", bssid="02:00:00:00:01:00")}
+
+    def files(self, **table) -> dict[str, str]:
+        return scenario.rule_files(table, self.aps, "test", None)
+
+    def test_what_depends_on_the_lab_is_replaced(self):
+        home = (scenario.REPOSITORY / "Config/examples/home.toml").read_text()
+        got = self.files(rules_file="Config/examples/home.toml", rules="# more",
+                         replace={"02:00:5e:00:53:01": "@home", '"1m"': '"3s"', "# more": "@pin"})
+        self.assertEqual(got, {"lab.toml": "@pin", "home.toml": home.replace(
+            "02:00:5e:00:53:01", "02:00:00:00:01:00").replace('"1m"', '"3s"')})
+
+    def test_what_is_not_there_cannot_be_replaced(self):
+        self.assertRaises(scenario.ScenarioError, self.files, rules="# more", replace={"less": "nothing"})
+
+    def test_the_guest_takes_what_the_host_read(self):
+        table = {"rules_file": "Config/examples/home.toml", "replace": {"a": "b"}, "title": "left"}
+        self.assertEqual(scenario.rule_files(table, self.aps, "test", {"home.toml": "x"}), {"home.toml": "x"})
+        self.assertEqual(table, {"title": "left"})
+
+
 class Air(unittest.TestCase):
     def test_in_order(self):
         lines = ["connected to a", "disconnected", "connected to b"]
@@ -113,13 +194,19 @@ class Air(unittest.TestCase):
 class Files(unittest.TestCase):
     def test_every_scenario_can_be_read(self):
         names = [one.name for one in scenario.load_all()]
-        self.assertGreaterEqual(len(names), 24)
-        self.assertEqual(len([one for one in scenario.load_all() if one.core]), 6)
+        self.assertGreaterEqual(len(names), 36)
+        self.assertEqual(len([one for one in scenario.load_all() if one.core]), 9)
 
     def test_a_scenario_that_proves_nothing_is_refused(self):
         for one in scenario.load_all():
             self.assertTrue(one.air, f"{one.name}: nothing says that it happened")
             self.assertTrue(one.expect, f"{one.name}: nothing is expected")
+            self.assertTrue(one.rules or one.decisions is None, f"{one.name}: nobody decides")
+
+    def test_every_example_is_tried(self):
+        tried = {name for one in scenario.load_all() if one.decisions for name in one.rules}
+        examples = {path.name for path in (scenario.REPOSITORY / "Config/examples").glob("*.toml")}
+        self.assertEqual(examples - tried, set())
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """In the guest: radios, access points (hostapd, in a network namespace of their own) and who watches them."""
 
+import hashlib
 import os
 import re
 import socket
@@ -7,11 +8,13 @@ import struct
 from pathlib import Path
 
 from .netlink import hears
-from .scenario import AccessPoint, Scenario
+from .scenario import AccessPoint, Scenario, Wire
 from .watching import LAB, Log, Process, run, write
 
 AIR = ["ip", "netns", "exec", "air"]
 CONTROL = LAB / "hostapd"
+SERVER = "10.1.0.2"  # inside the networks that have one
+LAN = "lan"
 KEY_MANAGEMENT = {"open": "NONE", "owe": "OWE", "wpa-psk": "WPA-PSK", "wpa2-psk": "WPA-PSK", "wpa3-sae": "SAE",
                   "wpa2-enterprise": "WPA-EAP"}
 
@@ -44,9 +47,11 @@ class Control:
         self.local.unlink(missing_ok=True)
 
 
-def hostapd_configuration(ap: AccessPoint) -> str:
+def hostapd_configuration(ap: AccessPoint, lan: list[str]) -> str:
     lines = [f"interface=wlan{ap.index}", "driver=nl80211", f"ctrl_interface={CONTROL}", f"ssid2={ap.ssid.hex()}",
              f"hw_mode={'a' if ap.channel > 14 else 'g'}", f"channel={ap.channel}", "max_num_sta=10"]
+    if ap.name in lan:
+        lines.append(f"bridge={LAN}")
     if ap.country:
         lines += [f"country_code={ap.country}", "ieee80211d=1"]
     if ap.hidden:
@@ -59,11 +64,15 @@ def hostapd_configuration(ap: AccessPoint) -> str:
     if ap.passphrase and ap.security != "wpa2-enterprise":
         lines.append(f"wpa_passphrase={ap.passphrase}")
     if ap.security == "wpa2-enterprise":
-        certificates = certificate_directory()
-        users = write(LAB / f"eap-{ap.index}", f'* PEAP\n"employee" MSCHAPV2 "{ap.passphrase}" [2]\n')
-        lines += ["ieee8021x=1", "eap_server=1", f"eap_user_file={users}", f"ca_cert={certificates}/ca.pem",
-                  f"server_cert={certificates}/server.pem", f"private_key={certificates}/server.key"]
+        lines += eap_server(ap.index, ap.passphrase)
     return "\n".join(lines) + "\n"
+
+
+def eap_server(index: int, password: str) -> list[str]:
+    certificates = certificate_directory()
+    users = write(LAB / f"eap-{index}", f'* PEAP\n"employee" MSCHAPV2 "{password}" [2]\n')
+    return ["ieee8021x=1", "eap_server=1", f"eap_user_file={users}", f"ca_cert={certificates}/ca.pem",
+            f"server_cert={certificates}/server.pem", f"private_key={certificates}/server.key"]
 
 
 def certificate_directory() -> Path:
@@ -82,6 +91,23 @@ def certificate_directory() -> Path:
     return directory
 
 
+def certificate(name: str) -> Path:
+    """Of a server inside, by itself, with its key; made once per boot."""
+    path = LAB / f"{name}.pem"
+    if not path.exists():
+        run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
+            "-subj", "/CN=inside.corp.example", "-keyout", f"{LAB}/{name}.key", "-out", str(path))
+    return path
+
+
+def pin() -> str:
+    """What the server inside is known by: the SHA-256 of its public key."""
+    key = run("openssl", "x509", "-in", str(certificate("inside")), "-pubkey", "-noout")
+    write(LAB / "inside.public", key)
+    run("openssl", "pkey", "-pubin", "-in", f"{LAB}/inside.public", "-outform", "DER", "-out", f"{LAB}/inside.der")
+    return hashlib.sha256((LAB / "inside.der").read_bytes()).hexdigest()
+
+
 class Air:
     """The radios of one scenario: the stations' stay here, the access points' go to the namespace `air`."""
 
@@ -89,6 +115,8 @@ class Air:
         self.log, self.scenario = log, scenario
         self.hostapds: dict[str, Process] = {}
         self.servers: list[Process] = []
+        self.server: Process | None = None
+        self.is_restricted = False  # the server
         run("rmmod", "mac80211_hwsim", check=False)
         run("modprobe", "mac80211_hwsim", f"radios={len(scenario.stations) + len(scenario.aps)}")
         if not Path("/run/netns/air").exists():
@@ -101,6 +129,13 @@ class Air:
         self.phys = {station: self.phy(station) for station in scenario.stations}
         self.names = {station: station for station in scenario.stations}  # as renamed
         self.indexes = {station: socket.if_nametoindex(station) for station in scenario.stations}
+        if scenario.lan:
+            first = scenario.aps[scenario.lan[0]]
+            run(*AIR, "ip", "link", "add", LAN, "address", first.bssid, "type", "bridge", "forward_delay", "0")
+            run(*AIR, "ip", "link", "set", LAN, "up")
+            self.serve_addresses(LAN, first.index)
+        for wire in scenario.wires.values():
+            self.lay(wire)
         started = [ap.name for ap in scenario.aps.values() if ap.on]
         for name in started:
             self.start(name)
@@ -113,19 +148,66 @@ class Air:
 
     def start(self, name: str) -> None:
         ap = self.scenario.aps[name]
-        configuration = write(LAB / f"hostapd-{ap.index}.conf", hostapd_configuration(ap))
+        configuration = write(LAB / f"hostapd-{ap.index}.conf", hostapd_configuration(ap, self.scenario.lan))
         self.hostapds[name] = Process(self.log, f"hostapd {name}", [*AIR, "hostapd", str(configuration)])
 
     def wait_on(self, name: str) -> None:
         self.hostapds[name].wait_for("AP-ENABLED")
         ap = self.scenario.aps[name]
-        if self.scenario.dhcp:
-            run(*AIR, "ip", "address", "replace", f"10.0.{ap.index}.1/24", "dev", f"wlan{ap.index}")
-            self.servers.append(Process(self.log, f"dnsmasq {name}", [
-                *AIR, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--port=0", "--user=root",
-                "--log-facility=-", f"--interface=wlan{ap.index}", "--bind-interfaces", "--no-ping",
-                f"--dhcp-range=10.0.{ap.index}.50,10.0.{ap.index}.99,1h", f"--dhcp-leasefile={LAB}/leases-{ap.index}",
-                "--dhcp-option=option:domain-name,corp.example", f"--pid-file={LAB}/dnsmasq-{ap.index}.pid"]))
+        if self.scenario.dhcp and name not in self.scenario.lan:
+            self.serve_addresses(f"wlan{ap.index}", ap.index)
+
+    def serve_addresses(self, interface: str, subnet: int) -> None:
+        run(*AIR, "ip", "address", "replace", f"10.0.{subnet}.1/24", "dev", interface)
+        self.servers.append(Process(self.log, f"dnsmasq {interface}", [
+            *AIR, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--port=0", "--user=root",
+            "--log-facility=-", f"--interface={interface}", "--bind-interfaces", "--no-ping",
+            f"--dhcp-range=10.0.{subnet}.50,10.0.{subnet}.99,1h", f"--dhcp-leasefile={LAB}/leases-{subnet}",
+            "--dhcp-option=option:domain-name,corp.example", f"--pid-file={LAB}/dnsmasq-{subnet}.pid"]))
+
+    def lay(self, wire: Wire) -> None:
+        """The cable from the station's eth0 to a switch that asks for 802.1X, or for nothing. (Of several there is
+        but one cable: the lab's is laid once.)"""
+        run("modprobe", "virtio_net")
+        run("ip", "link", "set", "eth1", "netns", "air")
+        run(*AIR, "ip", "link", "set", "eth1", "up")
+        self.serve_addresses("eth1", wire.index)
+        if wire.security == "none":
+            return
+        lines = ["interface=eth1", "driver=wired", "logger_stdout=-1", "logger_stdout_level=1", "use_pae_group_addr=1",
+                 *eap_server(wire.index, wire.passphrase)]
+        configuration = write(LAB / f"hostapd-{wire.index}.conf", "\n".join(lines) + "\n")
+        process = Process(self.log, f"hostapd {wire.name}", [*AIR, "hostapd", str(configuration)])
+        self.servers.append(process)
+        process.wait_for("AP-ENABLED")
+
+    def serve(self, name: str, only: int | None) -> None:
+        """A TLS server inside, with the key of that name; behind one access point only, where one is named."""
+        self.stop_serving()
+        path = certificate(name)
+        run(*AIR, "ip", "address", "replace", f"{SERVER}/32", "dev", "lo")
+        self.is_restricted = only is not None
+        if self.is_restricted:
+            # Before the kernel looks whether an address is its own.
+            run(*AIR, "ip", "rule", "add", "pref", "100", "lookup", "local")
+            run(*AIR, "ip", "rule", "del", "pref", "0")
+            for ap in self.scenario.aps.values():
+                if ap.index != only:
+                    run(*AIR, "ip", "rule", "add", "pref", "50", "iif", f"wlan{ap.index}", "to", SERVER, "unreachable")
+        self.server = Process(self.log, "server", [
+            *AIR, "openssl", "s_server", "-www", "-accept", f"{SERVER}:443", "-cert", str(path), "-key",
+            str(path.with_suffix(".key"))])
+        self.server.wait_for("ACCEPT")
+
+    def stop_serving(self) -> None:
+        if self.server:
+            self.server.stop()
+            self.server = None
+            if self.is_restricted:
+                run(*AIR, "ip", "rule", "add", "pref", "0", "lookup", "local")
+                run(*AIR, "ip", "rule", "del", "pref", "100")
+                while not run(*AIR, "ip", "rule", "del", "pref", "50", check=False):
+                    pass
 
     def on(self, name: str) -> None:
         self.start(name)
@@ -161,8 +243,12 @@ class Air:
         self.names[station] = name
 
     def stop(self) -> None:
+        self.stop_serving()
         for process in [*self.servers, *self.hostapds.values()]:
             process.stop()
+        run(*AIR, "ip", "link", "del", LAN, check=False)
+        if self.scenario.wires:
+            run("rmmod", "virtio_net")
         run("rmmod", "mac80211_hwsim", check=False)
 
 

@@ -118,7 +118,8 @@ class Bench:
     def idle(self, steps: Steps) -> None:
         """An agent with a rule, joined, without a reader and without events."""
         program = Program(self.log, self.scenario, self.binaries)
-        program.start_agent(self.scenario.rules)
+        program.prepare_agent()
+        program.start_agent()
         try:
             steps.do({"join": "home"})
             self.log.wait("the rule's command", lambda: self.log.texts("run"), 30)

@@ -128,8 +128,14 @@ class Guest:
         shares = []
         for tag, path in (("cache", CACHE), ("lab", REPOSITORY / "Tests/Lab"), ("bin", self.binaries)):
             shares += ["-virtfs", f"local,path={path},mount_tag={tag},security_model=none,readonly=on"]
+        # Two network cards on one cable that leads nowhere else, for scenarios that ask for it. The guest has no driver
+        # for them until one does.
+        cards = []
+        for card in (0, 1) if self.job.get("wired") else ():
+            cards += ["-netdev", f"hubport,id=cable{card},hubid=0",
+                      "-device", f"virtio-net-pci,netdev=cable{card},romfile=,mac=02:00:00:00:00:e{card}"]
         return ["qemu-system-x86_64", "-accel", accelerator, "-cpu", cpu, "-smp", "2", "-m", "1536",
-                "-nodefaults", "-no-user-config", "-nic", "none", "-display", "none", "-no-reboot",
+                "-nodefaults", "-no-user-config", *(cards or ["-nic", "none"]), "-display", "none", "-no-reboot",
                 "-kernel", str(next((CACHE / "kernel/boot").glob("vmlinuz-*"))), "-initrd", str(image),
                 "-append", "console=ttyS0 loglevel=4 panic=-1",
                 "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",

@@ -143,6 +143,8 @@ class Verdict:
         for feed in done["feeds"]:
             problems += [f"feed {feed}: {problem}" for problem in expect.judge_feed(
                 self.scenario, done["indexes"], self.texts(f"feed {feed}"), schema)]
+        if done["feeds"] and self.scenario.decisions is not None:
+            problems += expect.judge_decisions(self.scenario.decisions, self.texts("feed agent"))
         if done["feeds"] and self.scenario.rules:
             got = [text.split()[0] for text in self.texts("run")]
             for name in sorted(self.scenario.runs.keys() | set(got)):
@@ -165,7 +167,8 @@ def run_scenarios(arguments) -> int:
     if not plan:
         raise scenarios.ScenarioError("no scenario fits")
     job = {"do": "run", "scenarios": [(scenario.name, manager) for scenario, manager in plan],
-           "captures": bool(arguments.keep_captures)}
+           "rules": {scenario.name: scenario.rules for scenario, _ in plan},
+           "wired": any(scenario.wires for scenario, _ in plan), "captures": bool(arguments.keep_captures)}
     schema = validator()
     passed = failed = tries = 0
     started = time.monotonic()

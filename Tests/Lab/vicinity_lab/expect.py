@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import tomllib
 
 
 def lookup(line: dict, path: str):
@@ -74,10 +75,27 @@ def wifi_of(lines: list[dict], ifindex: int) -> list[dict]:
     return [line for line in lines if str(line.get("type", "")).startswith("wifi.") and line.get("ifindex") == ifindex]
 
 
-def satisfied(scenario, indexes: dict[str, int], lines: list[dict]) -> bool:
+def decisions_of(lines: list[dict]) -> list[dict]:
+    """What an agent made of it all. How far its commands are takes its own time: `runs` counts them."""
+    return [line for line in lines if str(line.get("type", "")).startswith(("network.", "rule.", "action."))
+            and line["type"] not in ("action.started", "action.succeeded") or line.get("type") == "agent.reloaded"]
+
+
+def satisfied(scenario, indexes: dict[str, int], lines: list[dict], by_agent: bool = False) -> bool:
     """Whether all that was expected has come (more may follow)."""
-    return contains(lines, scenario.some) is None and all(
+    decided = not by_agent or scenario.decisions is None or matches(decisions_of(lines), scenario.decisions)
+    return decided and contains(lines, scenario.some) is None and all(
         matches(wifi_of(lines, indexes[station]), items) for station, items in scenario.expect.items())
+
+
+def sessions(lines: list[dict]) -> list[list[dict]]:
+    """Each begins with a snapshot: who lost an agent and found the next one has more than one."""
+    parts: list[list[dict]] = []
+    for line in lines:
+        if not parts or line.get("type") == "environment.snapshot":
+            parts.append([])
+        parts[-1].append(line)
+    return parts
 
 
 def parse(raw: list[str]) -> tuple[list[dict], list[str]]:
@@ -130,7 +148,9 @@ def invariants(lines: list[dict]) -> list[str]:
 
 def summary(line: dict) -> str:
     shown = [str(line.get("type"))]
-    for path in ("wifi.ssid_hex", "wifi.bssid", "wifi.previous_bssid", "wifi.security", "cause"):
+    for path in ("wifi.ssid_hex", "wifi.bssid", "wifi.previous_bssid", "wifi.security", "cause", "network.name",
+                 "network.assurance", "rule.name", "rule.because", "action.rule", "action.kind", "action.because",
+                 "agent.problems"):
         value = lookup(line, path)
         if value is not None:
             shown.append(json.dumps(value) if isinstance(value, dict) else str(value))
@@ -140,7 +160,8 @@ def summary(line: dict) -> str:
 def judge_feed(scenario, indexes: dict[str, int], raw: list[str], validator=None) -> list[str]:
     """Everything that is wrong with one reader's feed."""
     lines, problems = parse(raw)
-    problems += invariants(lines)
+    for session in sessions(lines) or [[]]:
+        problems += invariants(session)
     if validator is not None:
         for line in lines:
             problems += [f"seq {line.get('seq')}: schema: {error.json_path}: {error.message}"
@@ -155,6 +176,15 @@ def judge_feed(scenario, indexes: dict[str, int], raw: list[str], validator=None
         problems.append(f"never came: {missing}")
     problems += [f"must never appear: {summary(line)}" for line in lines if line.get("type") in scenario.never]
     return problems
+
+
+def judge_decisions(items: list[dict], raw: list[str]) -> list[str]:
+    """Everything that is wrong with what an agent decided."""
+    got = decisions_of(parse(raw)[0])
+    if matches(got, items):
+        return []
+    return ["\n".join(["expected the decisions", *(f"    {item}" for item in items), "  but got",
+                       *(f"    {summary(line)}" for line in got)])]
 
 
 def judge_air(patterns: list[str], lines: list[str]) -> list[str]:
@@ -179,10 +209,15 @@ def judge_analytics(scenario, feed: list[str], log: list[str]) -> list[str]:
     logged = [(line["type"], line["network"]) for line in lines]
     if logged[len(logged) - len(told):] != told:
         problems.append(f"analytics: expected {told}, got {log}")
+    private = {name for text in scenario.rules.values()
+               for name, network in tomllib.loads(text).get("network", {}).items() if network.get("private")}
     hashes = {"sha256:" + hashlib.sha256(ap.ssid).hexdigest() for ap in scenario.aps.values()}
     for line, text in zip(lines, log):
-        if line["network"] != "unlisted" and line.get("wifi_environment") not in hashes:
+        is_listed = line["network"] != "unlisted" and line["network"] not in private
+        if is_listed and line["network_type"] == "wifi" and line.get("wifi_environment") not in hashes:
             problems.append(f"analytics: no hash of a listed name in {text}")
+        if not is_listed and "wifi_environment" in line:
+            problems.append(f"analytics: the hash of a name that is nobody's business in {text}")
         for ap in scenario.aps.values():
             name = ap.ssid.decode(errors="replace")
             if name in text or ap.ssid.hex() in text or ap.bssid in text:

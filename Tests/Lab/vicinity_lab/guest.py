@@ -15,10 +15,10 @@ from .bench import Bench
 from .managers import MANAGERS
 from .program import Program
 from .steps import Steps
-from .watching import LAB, PORTS, AirTrouble, Log, Process, Timeout, run
+from .watching import LAB, PORTS, RESOLVER, AirTrouble, Log, Process, Timeout, run
 
 # Autoload would find most of them, but hostapd gives up ("key addition failed") before it has.
-MODULES = ["mac80211", "ccm", "ctr", "cmac", "gcm", "ghash-generic", "aes_generic", "michael_mic", "nlmon", "dummy"]
+MODULES = ["mac80211", "ccm", "ctr", "cmac", "gcm", "ghash-generic", "aes_generic", "michael_mic", "nlmon", "dummy", "bridge"]
 
 
 class Sender:
@@ -61,6 +61,9 @@ def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, ca
     indexes: dict[str, int] = {}
     air = watch = program = capture = None
     managers: dict = {}
+    # The host's, and then the last scenario's, says nothing of the networks here.
+    RESOLVER.unlink(missing_ok=True)
+    RESOLVER.write_text("")
     try:
         air = Air(log, scenario)
         watch = Watch(log)
@@ -82,7 +85,8 @@ def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, ca
             for feed in program.feeds:
                 try:
                     log.wait(f"all that is expected on feed {feed}",
-                             lambda feed=feed: expect.satisfied(scenario, indexes, program.lines(feed)), 15)
+                             lambda feed=feed: expect.satisfied(scenario, indexes, program.lines(feed), feed == "agent"),
+                             15)
                 except Timeout:
                     pass  # the host says what is missing
             wanted = sum(scenario.runs.values())
@@ -129,8 +133,8 @@ def main() -> None:
         if job["do"] == "run":
             for name, manager in job["scenarios"]:
                 for _ in range(scenarios.TRIES):
-                    if run_scenario(send, scenarios.load(scenarios.DIRECTORY / f"{name}.toml"), manager, binaries,
-                                    job.get("captures", False)):
+                    if run_scenario(send, scenarios.load(scenarios.DIRECTORY / f"{name}.toml", job["rules"][name]),
+                                    manager, binaries, job.get("captures", False)):
                         break
         elif job["do"] == "demo":
             run_scenario(send, scenarios.load(scenarios.LAB / "demo.toml"), "wpa_supplicant", binaries, False, True)

@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 
 from .air import KEY_MANAGEMENT, Air, Control, certificate_directory
-from .scenario import AccessPoint
+from .scenario import AccessPoint, Wire
 from .watching import LAB, Log, Process, run, wait_for_socket, write
 
 
@@ -37,7 +37,7 @@ class WpaSupplicant:
         wait_for_socket(directory / interface, self.process, kind=socket.SOCK_DGRAM)
         self.control = Control(directory / interface)
 
-    def select(self, ap: AccessPoint, passphrase: str | None) -> None:
+    def select(self, ap: AccessPoint, passphrase: str | None, verify: bool = True) -> None:
         """Profiles of the access point's network, and only that one enabled."""
         network = self.control.do("ADD_NETWORK")
         secret = passphrase or ap.passphrase
@@ -54,8 +54,9 @@ class WpaSupplicant:
             settings["sae_password"] = f'"{secret}"'
         if ap.security == "wpa2-enterprise":
             settings |= {"eap": "PEAP", "identity": '"employee"', "password": f'"{secret}"',
-                         "phase2": '"auth=MSCHAPV2"', "ca_cert": f'"{certificate_directory()}/ca.pem"',
-                         "domain_match": '"radius.lab"'}
+                         "phase2": '"auth=MSCHAPV2"'}
+            if verify:
+                settings |= {"ca_cert": f'"{certificate_directory()}/ca.pem"', "domain_match": '"radius.lab"'}
         for key, value in settings.items():
             self.control.do(f"SET_NETWORK {network} {key} {value}")
         self.control.do(f"SELECT_NETWORK {network}")
@@ -66,7 +67,7 @@ class WpaSupplicant:
         watch.wait("scan finished", since)
         self.control.do(f"ROAM {ap.bssid}")
 
-    def wait_for_address(self) -> None:
+    def wait_for_address(self, _since: int) -> None:
         """There is no DHCP client beside a bare wpa_supplicant: ask once."""
         write(LAB / "udhcpc.script", UDHCPC, 0o755)
         run(str(LAB / "busybox"), "udhcpc", "-i", self.air.names[self.station], "-f", "-q", "-n", "-t", "5", "-s",
@@ -124,11 +125,11 @@ class WithBus:
         if process.ended:
             raise RuntimeError(f"{process.source} ended: {self.log.texts(process.source)[-5:]}")
 
-    def wait_for_address(self) -> None:
+    def wait_for_address(self, since: int) -> None:
         """It brings its own DHCP client."""
         index = self.air.indexes[self.station]
         self.log.wait("an address", lambda: any(
-            re.match(rf"{index}: .* inet 10\.0\.", text) for text in self.log.texts("ip")), 40)
+            re.match(rf"{index}: .* inet 10\.0\.", text) for text in self.log.texts("ip", since)), 40)
 
     @staticmethod
     def has_owner(name: str) -> bool:
@@ -177,7 +178,7 @@ class Iwd(WithBus):
         self.log.wait("iwd's scan to end", lambda: any(
             "scan finished" in text for text in self.log.texts("iw", since)), 30)
 
-    def select(self, ap: AccessPoint, passphrase: str | None) -> None:
+    def select(self, ap: AccessPoint, passphrase: str | None, verify: bool = True) -> None:
         kind = "open" if ap.security == "open" else "psk"
         secret = f"[Security]\nPassphrase={passphrase or ap.passphrase}\n" if kind == "psk" else ""
         write(Path(f"/var/lib/iwd/{ap.ssid.decode()}.{kind}"), f"{secret}[Settings]\nAutoConnect=false\n")
@@ -202,40 +203,80 @@ class Iwd(WithBus):
 
 
 class NetworkManager(WithBus):
-    """NetworkManager with wpa_supplicant under it, which keeps a control socket for roaming."""
+    """NetworkManager with wpa_supplicant under it, which keeps a control socket for roaming. One looks after all the
+    stations."""
+
+    daemon: Process | None = None
+    profiles = 0
+    is_plugged = True
 
     def start(self) -> None:
         dhcp = "auto" if self.air.scenario.dhcp else "disabled"
         self.addresses = ["ipv4.method", dhcp, "ipv6.method", "disabled"]
+        if NetworkManager.daemon is None or NetworkManager.daemon.ended:
+            self.start_daemons()
+        process = NetworkManager.daemon
+        self.log.wait("NetworkManager to manage the station", lambda: process.ended or any(
+            f"({self.air.names[self.station]}): state change: unavailable -> disconnected" in text
+            or "supplicant interface state" in text for text in self.log.texts("NetworkManager")), 40)
+
+    def start_daemons(self) -> None:
+        wired = ",except:type:ethernet" if self.air.scenario.wires else ""
         for directory in ("/run/NetworkManager", "/var/lib/NetworkManager", "/etc/NetworkManager/system-connections"):
             shutil.rmtree(directory, ignore_errors=True)
             Path(directory).mkdir(parents=True, mode=0o700)
         write(Path("/etc/NetworkManager/NetworkManager.conf"),
               "[main]\nplugins=keyfile\nauth-polkit=root-only\ndns=none\nno-auto-default=*\n"
-              "[keyfile]\nunmanaged-devices=except:type:wifi\n[logging]\nlevel=INFO\n")
+              f"[keyfile]\nunmanaged-devices=except:type:wifi{wired}\n[logging]\nlevel=INFO\n")
         # It loads only what root owns, and who unpacked the layer need not be root.
         for plugins in Path("/usr/lib").glob("*/NetworkManager"):
             run("chown", "--recursive", "root:root", str(plugins))
         # Without udev a writable /sys would leave every device unmanaged.
         run("mount", "-o", "remount,ro", "/sys", check=False)
         self.spawn("wpa_supplicant", "fi.w1.wpa_supplicant1", "wpa_supplicant", "-u", "-O", str(LAB / "wpa-nm"))
-        process = self.spawn("NetworkManager", "org.freedesktop.NetworkManager", "NetworkManager", "--debug")
-        self.log.wait("NetworkManager to manage the station", lambda: process.ended or any(
-            f"({self.air.names[self.station]}): state change: unavailable -> disconnected" in text
-            or "supplicant interface state" in text for text in self.log.texts("NetworkManager")), 40)
+        NetworkManager.daemon = self.spawn(
+            "NetworkManager", "org.freedesktop.NetworkManager", "NetworkManager", "--debug")
 
-    def select(self, ap: AccessPoint, passphrase: str | None) -> None:
-        profile = [f"profile-{ap.name}"]
+    def select(self, ap: AccessPoint, passphrase: str | None, verify: bool = True) -> None:
         secret = passphrase or ap.passphrase
         management = {"wpa2-psk": "wpa-psk", "wpa3-sae": "sae"}.get(ap.security)
         secrets = ["wifi-sec.key-mgmt", management, "wifi-sec.psk", secret] if management else []
         if ap.security == "wpa2-enterprise":
-            secrets = ["wifi-sec.key-mgmt", "wpa-eap", "802-1x.eap", "peap", "802-1x.phase2-auth", "mschapv2",
-                       "802-1x.identity", "employee", "802-1x.password", secret,
-                       "802-1x.ca-cert", f"{certificate_directory()}/ca.pem", "802-1x.domain-match", "radius.lab"]
-        run("nmcli", "connection", "add", "type", "wifi", "ifname", self.air.names[self.station], "con-name",
-            *profile, "ssid", ap.ssid.decode(), "autoconnect", "no", *secrets, *self.addresses)
-        run("nmcli", "--wait", "0", "connection", "up", *profile)
+            secrets = ["wifi-sec.key-mgmt", "wpa-eap", *self.eap(secret, verify)]
+        self.bring_up("wifi", self.air.names[self.station], ap.name, "ssid", ap.ssid.decode(), *secrets)
+
+    @staticmethod
+    def eap(secret: str, verify: bool) -> list[str]:
+        demands = ["802-1x.ca-cert", f"{certificate_directory()}/ca.pem", "802-1x.domain-suffix-match", "radius.lab"]
+        return ["802-1x.eap", "peap", "802-1x.phase2-auth", "mschapv2", "802-1x.identity", "employee",
+                "802-1x.password", secret, *(demands if verify else [])]
+
+    def bring_up(self, kind: str, interface: str, name: str, *settings: str) -> None:
+        """By a profile of its own: the same network may be joined by another one later."""
+        NetworkManager.profiles += 1
+        profile = f"profile-{name}-{NetworkManager.profiles}"
+        run("nmcli", "connection", "add", "type", kind, "ifname", interface, "con-name", profile, "autoconnect", "no",
+            *settings, *self.addresses)
+        run("nmcli", "--wait", "0", "connection", "up", profile)
+
+    def plug(self, wire: Wire, verify: bool | None) -> None:
+        """`verify`: none is a profile without 802.1X."""
+        if not self.is_plugged:
+            # A link that comes up is no use to it before it has noticed.
+            since = self.log.mark()
+            run("ip", "link", "set", "eth0", "up")
+            self.log.wait("NetworkManager to notice the cable", lambda: any(
+                "(eth0): state change: unavailable -> disconnected" in text
+                for text in self.log.texts("NetworkManager", since)), 40)
+            self.is_plugged = True
+        secrets = [] if verify is None else self.eap(wire.passphrase, verify)
+        self.bring_up("ethernet", "eth0", wire.name, *secrets)
+
+    def unplug(self) -> None:
+        """QEMU's cable cannot be pulled from within; to the station it is the same."""
+        run("nmcli", "--wait", "10", "device", "disconnect", "eth0", check=False)
+        run("ip", "link", "set", "eth0", "down")
+        self.is_plugged = False
 
     def roam(self, ap: AccessPoint, watch) -> None:
         control = Control(LAB / "wpa-nm" / self.air.names[self.station])

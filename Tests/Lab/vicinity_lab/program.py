@@ -5,6 +5,7 @@ import os
 import signal
 from pathlib import Path
 
+from .air import pin
 from .scenario import Scenario
 from .watching import LAB, Log, Process, run, wait_for_socket, write
 
@@ -12,6 +13,8 @@ from .watching import LAB, Log, Process, run, wait_for_socket, write
 MARK = """#!/bin/sh
 echo "$1 event=$VICINITY_EVENT network=$VICINITY_NETWORK ssid_hex=$VICINITY_SSID_HEX uid=$(id -u)" > /run/lab/runs
 """
+SOCKET = LAB / "agent/run/events.sock"
+RULES = LAB / "agent/etc/rules.d"
 NOBODY = {"user": "nobody", "group": "nogroup", "extra_groups": []}
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"}
 
@@ -24,6 +27,7 @@ class Program:
         self.readable = readable  # also what a person sees, as source `shown`
         self.processes: list[Process] = []
         self.agent: Process | None = None
+        self.reader: Process | None = None
         self.running = False  # and not stopped by a step
         self.recording: Path | None = None
         self.feeds = ["direct"]
@@ -40,29 +44,33 @@ class Program:
                 env=ENVIRONMENT, **NOBODY))
         self.spawn("direct", "vicinity", "watch", "--direct", "--format", "json")
         if self.scenario.rules:
-            self.start_agent(self.scenario.rules)
-            self.spawn("agent", "vicinity", "watch", "--socket", str(LAB / "agent/run/events.sock"),
-                       "--format", "json")
+            self.prepare_agent()
+            self.start_agent()
+            self.spawn_reader()
         if self.readable:
             self.processes.append(Process(self.log, "shown", [
-                str(self.directory / "vicinity"), "watch", "--socket", str(LAB / "agent/run/events.sock"),
-                "--format", "text"], env=ENVIRONMENT, **NOBODY))
+                str(self.directory / "vicinity"), "watch", "--socket", str(SOCKET), "--format", "text"], env=ENVIRONMENT, **NOBODY))
             self.processes[-1].wait_for("")
         for feed in self.feeds:
             self.log.wait(f"the first line of feed {feed}", lambda feed=feed: self.log.texts(f"feed {feed}")
                           or any(process.ended for process in self.processes), 20)
         self.running = True
 
-    def spawn(self, feed: str, *command: str) -> None:
+    def spawn(self, feed: str, *command: str) -> Process:
         self.processes.append(Process(self.log, f"feed {feed}", [str(self.directory / command[0]), *command[1:]],
                                       stderr=self.complaints(feed), env=ENVIRONMENT, **NOBODY))
+        return self.processes[-1]
+
+    def spawn_reader(self) -> None:
+        self.reader = self.spawn("agent", "vicinity", "watch", "--socket", str(SOCKET), "--format", "json")
 
     def complaints(self, name: str):
         return open(LAB / f"{name}.stderr", "ab")
 
-    def start_agent(self, rules: str) -> None:
+    def prepare_agent(self) -> None:
         directory = LAB / "agent"
-        write(directory / "etc/rules.d/lab.toml", rules, 0o644)
+        for name, text in self.scenario.rules.items():
+            self.write_rules(name, text)
         for name in ("run", "state", "log"):
             (directory / name).mkdir(exist_ok=True)
             os.chown(directory / name, 65534, 65534)
@@ -74,12 +82,39 @@ class Program:
             os.chmod(LAB / "runs", 0o666)
         # Open for reading and writing: there is no end of file between two runs.
         self.processes.append(Process(self.log, "run", ["sh", "-c", "exec cat <>/run/lab/runs"]))
+
+    def write_rules(self, name: str, text: str) -> None:
+        """Complete at once, as a package manager would."""
+        hidden = write(RULES / f".{name}", text.replace("@pin", pin()) if "@pin" in text else text, 0o644)
+        hidden.rename(RULES / name)
+
+    def remove_rules(self, name: str) -> None:
+        (RULES / name).unlink()
+
+    def start_agent(self) -> None:
+        directory = LAB / "agent"
         self.agent = agent = Process(self.log, "vicinityd", [
             str(self.directory / "vicinityd"), "--config", str(directory / "etc"), "--runtime-directory",
             str(directory / "run"), "--state-directory", str(directory / "state"), "--log-directory",
             str(directory / "log")], env=ENVIRONMENT, **NOBODY)
         self.processes.append(agent)
-        wait_for_socket(directory / "run/events.sock", agent)
+        wait_for_socket(SOCKET, agent)
+
+    def restart_agent(self) -> None:
+        """Killed, without a chance to tidy up; what the reader says of that is no complaint."""
+        for process in (self.agent, self.reader):
+            self.processes.remove(process)
+        self.agent.stop(signal.SIGKILL)
+        self.reader.process.wait(8)
+        (LAB / "agent.stderr").write_text("")
+        since = self.log.mark()
+        self.start_agent()
+        self.spawn_reader()
+        self.log.wait("the first line of the next agent", lambda: self.log.texts("feed agent", since), 20)
+
+    def status(self) -> str:
+        return run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(self.directory / "vicinity"),
+                   "status", "--format", "json", "--socket", str(SOCKET), check=False)
 
     def lines(self, feed: str) -> list[dict]:
         values = []

@@ -6,16 +6,27 @@ from pathlib import Path
 
 LAB = Path(__file__).resolve().parent.parent
 DIRECTORY = LAB / "scenarios"
+REPOSITORY = LAB.parent.parent
 MANAGERS = ("wpa_supplicant", "iwd", "networkmanager")
 SECURITY = ("open", "owe", "wpa-psk", "wpa2-psk", "wpa3-sae", "wpa2-enterprise")
 # The verbs of a step, each with the step's further keys. docs/lab.md says what they do.
 # Any step may also wait until the station is back by itself (`rejoined`), and be told to who watches (`say`).
 VERBS = {
-    "join": {"passphrase", "station", "wait"}, "attempt": {"passphrase", "station", "until"}, "leave": {"station"},
+    "join": {"passphrase", "station", "wait", "verify"}, "attempt": {"passphrase", "station", "until"}, "leave": {"station"},
     "roam": {"station"}, "ap_on": set(), "ap_off": set(), "ap_vanish": {"until"}, "deauth": {"times"},
     "rfkill": {"station", "until"}, "link": {"station"}, "rename": {"station"}, "supplicant": {"station"},
     "agent": set(), "flood": set(), "air": {"station"}, "feed": set(),
-    "reach": {"station"},
+    "reach": {"station"}, "plug": {"verify"}, "unplug": set(), "server": {"only"}, "decided": set(), "ran": set(), "quiet": set(),
+    "resolver": set(),
+    "write": {"text"}, "remove": set(), "status": set(),
+}
+# What an agent decides, as `decisions` and the step `decided` say it: the type, and what the name is of.
+DECISIONS = {
+    "entered": ("network.entered", "network.name"), "left": ("network.left", "network.name"),
+    "assured": ("network.assurance_changed", "network.name"), "activated": ("rule.activated", "rule.name"),
+    "deactivated": ("rule.deactivated", "rule.name"), "skipped": ("rule.skipped", "rule.name"),
+    "failed": ("action.failed", "action.rule"), "cancelled": ("action.cancelled", "action.rule"),
+    "reloaded": ("agent.reloaded", "agent.problems"),
 }
 TRIES = 3  # when the air, not the program, does something else
 
@@ -49,6 +60,16 @@ class AccessPoint:
 
 
 @dataclass
+class Wire:
+    """A socket that the station's `eth0` can be plugged into."""
+
+    name: str
+    index: int  # of its subnet
+    security: str = "none"  # or "802.1x"
+    passphrase: str | None = None
+
+
+@dataclass
 class Scenario:
     name: str
     title: str
@@ -60,7 +81,10 @@ class Scenario:
     some: list[dict] = field(default_factory=list)
     never: list[str] = field(default_factory=list)
     air: list[str] = field(default_factory=list)
-    rules: str = ""
+    wires: dict[str, Wire] = field(default_factory=dict)
+    lan: list[str] = field(default_factory=list)  # access points that are on one wire
+    rules: dict[str, str] = field(default_factory=dict)  # by file name
+    decisions: list[dict] | None = None
     runs: dict[str, int] = field(default_factory=dict)
     dhcp: bool = False
     limit: int = 90
@@ -103,19 +127,59 @@ def event(item: dict, aps: dict[str, AccessPoint], where: str) -> dict:
             for key, value in fields.items()}
 
 
-def load(path: Path) -> Scenario:
+def decision(item: dict, where: str) -> dict:
+    """`{ activated = "vpn" }` → the fields of a rule.activated of that rule. Groups are expanded within."""
+    if "events" in item or "one_of" in item:
+        expanded = dict(item)
+        if "events" in item:
+            expanded["events"] = [decision(one, where) for one in item["events"]]
+        if "one_of" in item:
+            expanded["one_of"] = [[decision(one, where) for one in branch] for branch in item["one_of"]]
+        return expanded
+    fields = dict(item)
+    if "assurance" in fields:
+        fields["network.assurance"] = fields.pop("assurance")
+    for verb in DECISIONS.keys() & fields.keys():
+        kind, path = DECISIONS[verb]
+        fields = {"type": kind, path: fields.pop(verb), **fields}
+    if "type" not in fields:
+        raise ScenarioError(f"{where}: {item}: neither a type nor one of {', '.join(DECISIONS)}")
+    return fields
+
+
+def rule_files(table: dict, aps: dict[str, AccessPoint], where: str, known: dict[str, str] | None) -> dict[str, str]:
+    """The scenario's rules and those of the repository's files it names, with what depends on the lab replaced."""
+    paths, own, replaced = table.pop("rules_file", []), table.pop("rules", ""), table.pop("replace", {})
+    if known is not None:
+        return known
+    texts = {Path(path).name: (REPOSITORY / path).read_text() for path in ([paths] if isinstance(paths, str) else paths)}
+    if own:
+        texts["lab.toml"] = own
+    for old, new in replaced.items():
+        if not any(old in text for text in texts.values()):
+            raise ScenarioError(f"{where}: {old} is in no rule file")
+        # What the guest alone knows, as `@pin`, is left to it.
+        value = aps[new[1:]].bssid if new[:1] == "@" and new[1:] in aps else new
+        texts = {name: text.replace(old, value) for name, text in texts.items()}
+    return texts
+
+
+def load(path: Path, rules: dict[str, str] | None = None) -> Scenario:
+    """`rules`: what its rule files came to elsewhere, for whoever cannot read the repository."""
     with path.open("rb") as file:
         table = tomllib.load(file)
     name = path.stem
     stations = table.pop("stations", ["wlan0"])
     aps = {}
-    for position, (key, entry) in enumerate(table.pop("ap").items()):
+    for position, (key, entry) in enumerate(table.pop("ap", {}).items()):
         index = len(stations) + position
         ap = AccessPoint(name=key, index=index, ssid=octets(entry, f"{name}: ap.{key}"), **entry)
         ap.bssid = ap.bssid or f"02:00:00:00:{index:02x}:00"
         if ap.security not in SECURITY:
             raise ScenarioError(f"{name}: ap.{key}: security is one of {', '.join(SECURITY)}")
         aps[key] = ap
+    wires = {key: Wire(name=key, index=100 + position, **entry)
+             for position, (key, entry) in enumerate(table.pop("wire", {}).items())}
     steps = table.pop("steps")
     for step in steps:
         verbs = VERBS.keys() & step.keys()
@@ -124,14 +188,18 @@ def load(path: Path) -> Scenario:
         unknown = step.keys() - verbs - VERBS[next(iter(verbs))] - {"rejoined", "say"}
         if unknown:
             raise ScenarioError(f"{name}: {step}: unknown {', '.join(unknown)}")
+        if "decided" in step:
+            step["decided"] = decision(step["decided"], name)
     expect = table.pop("expect", {})
     if isinstance(expect, list):
         expect = {stations[0]: expect}
     expect = {station: [event(item, aps, name) for item in items] for station, items in expect.items()}
     some = [event(item, aps, name) for item in table.pop("some", [])]
+    decisions = [decision(item, name) for item in table.pop("decisions")] if "decisions" in table else None
     try:
         return Scenario(name=name, title=table.pop("title"), managers=table.pop("managers", ["wpa_supplicant"]),
-                        stations=stations, aps=aps, steps=steps, expect=expect, some=some, **table)
+                        stations=stations, aps=aps, wires=wires, steps=steps, expect=expect, some=some,
+                        decisions=decisions, rules=rule_files(table, aps, name, rules), **table)
     except (TypeError, KeyError) as error:
         raise ScenarioError(f"{name}: {error}") from error
 

@@ -1,18 +1,22 @@
 """In the guest: the verbs of a scenario. Each waits for what proves that it happened."""
 
+import json
 import signal
+import socket
 from pathlib import Path
 
 from . import expect
+from .air import SERVER
 from .netlink import GenericNetlink, drops
 from .scenario import VERBS
-from .watching import LAB, AirTrouble, Timeout, run
+from .watching import LAB, RESOLVER, AirTrouble, Timeout, run
 
 
 class Steps:
     def __init__(self, log, scenario, air, watch, managers, program):
         self.log, self.scenario, self.air, self.watch = log, scenario, air, watch
         self.managers, self.program = managers, program
+        self.decided = 0  # so many decisions have been waited for
 
     def run(self) -> None:
         for step in self.scenario.steps:
@@ -43,13 +47,13 @@ class Steps:
     # Stations
 
     def do_join(self, name: str, step: dict) -> None:
-        self.manager.select(self.ap(name), step.get("passphrase"))
+        self.manager.select(self.ap(name), step.get("passphrase"), step.get("verify", True))
         self.wait_joined(self.ap(name), step)
         tries = [text for text in self.watch.associations(self.interface, self.since) if " connected to " in text]
         if len(tries) > 1:
             raise AirTrouble(f"the station needed {len(tries)} tries to join {name}")
         if self.scenario.dhcp:
-            self.manager.wait_for_address()
+            self.manager.wait_for_address(self.since)
 
     def wait_joined(self, ap, step: dict) -> None:
         """On the air and, unless told otherwise, on the feeds too: whoever leaves at once (`wait = "air"`) may be
@@ -87,8 +91,21 @@ class Steps:
             self.watch.wait(rf"{self.interface} \(phy #\d+\): disconnected", self.since)
 
     def do_reach(self, name: str, _step: dict) -> None:
-        """A packet to the access point's own address, which has to be resolved for it."""
+        """A packet to the access point's own address, which has to be resolved for it; or a connection to the server
+        inside, by this station's way."""
+        if name == "server":
+            with socket.socket() as connection:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, self.interface.encode())
+                connection.settimeout(10)
+                connection.connect((SERVER, 443))
+            return
         run(str(LAB / "busybox"), "ping", "-c", "1", "-W", "10", "-I", self.interface, f"10.0.{self.ap(name).index}.1")
+
+    def do_plug(self, name: str, step: dict) -> None:
+        self.manager.plug(self.scenario.wires[name], step.get("verify"))
+
+    def do_unplug(self, _name: str, _step: dict) -> None:
+        self.manager.unplug()
 
     def do_rename(self, name: str, _step: dict) -> None:
         self.air.rename(self.station, name)
@@ -134,6 +151,18 @@ class Steps:
             self.watch.wait_joined(self.interface, self.air.indexes[self.station], self.ap(name), self.since)
         self.wait_joined(self.ap(name), step)
 
+    def do_server(self, key: str, step: dict) -> None:
+        """Inside every network, or behind one access point `only`; `"off"` ends it."""
+        if key == "off":
+            self.air.stop_serving()
+        else:
+            self.air.serve(key, self.ap(step["only"]).index if "only" in step else None)
+
+    def do_resolver(self, domain: str, _step: dict) -> None:
+        """Somebody writes resolv.conf, as a DHCP client does."""
+        RESOLVER.with_suffix(".new").write_text(f"search {domain}\n")
+        RESOLVER.with_suffix(".new").rename(RESOLVER)
+
     # What is seen
 
     def do_air(self, pattern: str, _step: dict) -> None:
@@ -145,12 +174,67 @@ class Steps:
             return
         self.wait_for_feeds(str(fields), lambda lines: any(expect.agrees(line, fields) for line in lines))
 
+    def decisions(self) -> list[dict]:
+        return expect.decisions_of(self.program.lines("agent"))
+
+    def do_decided(self, fields: dict, _step: dict) -> None:
+        """Wait for the agent's next decision of this kind after the one that was waited for last."""
+        if not self.program:
+            return
+
+        def place() -> int | None:
+            lines = self.decisions()
+            return next((number for number in range(self.decided, len(lines))
+                         if expect.agrees(lines[number], fields)), None)
+        self.log.wait(f"the agent to decide {fields}", lambda: place() is not None, 40)
+        self.decided = place() + 1
+
+    def do_ran(self, counts: dict, _step: dict) -> None:
+        """Wait until the rules' commands ran so often since the beginning."""
+        if not self.program:
+            return
+        for name, count in counts.items():
+            self.log.wait(f"{name} to have run {count} times", lambda name=name, count=count: [
+                text.split()[0] for text in self.log.texts("run")].count(name) >= count, 40)
+
+    def do_quiet(self, seconds: float, _step: dict) -> None:
+        """So long the agent decides nothing: what it waits for must not come."""
+        if not self.program:
+            return
+        before = len(self.decisions())
+        try:
+            self.log.wait("a decision", lambda: len(self.decisions()) > before, seconds)
+        except Timeout:
+            return
+        raise RuntimeError(f"decided within {seconds} s: {expect.summary(self.decisions()[before])}")
+
+    def do_status(self, words: str, _step: dict) -> None:
+        """`vicinity status` tells of a problem with these words. That there is one is in the journal first."""
+        if not self.program:
+            return
+        self.log.wait(f"the journal to say {words}", lambda: any(
+            words in text for text in self.log.texts("vicinityd")), 40)
+        problems = json.loads(self.program.status())["problems"]
+        self.log.add("status", str(problems))
+        if not any(words in problem for problem in problems):
+            raise RuntimeError(f"status does not say {words}: {problems}")
+
     # The program under test
+
+    def do_write(self, name: str, step: dict) -> None:
+        if self.program:
+            self.program.write_rules(name, step["text"])
+
+    def do_remove(self, name: str, _step: dict) -> None:
+        if self.program:
+            self.program.remove_rules(name)
 
     def do_agent(self, what: str, _step: dict) -> None:
         if not self.program:
             return
         if what == "start":
             self.program.start()
+        elif what == "kill":
+            self.program.restart_agent()
         else:
             self.program.signal({"stop": signal.SIGSTOP, "continue": signal.SIGCONT}[what])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 LAB = Path("/run/lab")
 PORTS = Path("/sys/class/virtio-ports")
+RESOLVER = Path("/etc/resolv.conf")
 
 
 class Timeout(Exception):
