@@ -13,12 +13,12 @@ extension ProbingTests {
             let identity = try #require(Identity.elliptic)
             let (rooms, scratch) = (try Rooms(), try Scratch())
             let server = try TLSServer(
-                identity, on: "10.99.0.1", through: ["ip", "netns", "exec", rooms.office])
+                identity, on: "10.99.0.1", through: ["nsenter", "--net=/run/netns/\(rooms.office)"])
             let paths = try rooms.paths(scratch)
             let inside = try Stage.outcome(of: rooms.question(on: "wlan0", server.port, identity.pin), paths: paths)
             #expect(inside == .proven(identity.pin))
             // The machine would find the way by itself.
-            let route = try run("ip", "-n", rooms.machine, "route", "get", "10.99.0.1")
+            let route = try run("nsenter", "--net=/run/netns/\(rooms.machine)", "ip", "route", "get", "10.99.0.1")
             #expect(route.contains("dev wlan0"))
             let outside = try Stage.outcome(of: rooms.question(on: "eth0", server.port, identity.pin), paths: paths)
             #expect([.unreachable, .timedOut].contains(outside), "\(outside)")
@@ -28,9 +28,10 @@ extension ProbingTests {
         @Test func tellsAnImpostorAtTheSameAddress() throws {
             let (identity, other) = (try #require(Identity.elliptic), try #require(Identity.other))
             let (rooms, scratch) = (try Rooms(), try Scratch())
-            try run("ip", "-n", rooms.elsewhere, "address", "add", "10.99.0.1/32", "dev", "lo")
+            try run(
+                "nsenter", "--net=/run/netns/\(rooms.elsewhere)", "ip", "address", "add", "10.99.0.1/32", "dev", "lo")
             let impostor = try TLSServer(
-                other, on: "10.99.0.1", through: ["ip", "netns", "exec", rooms.elsewhere])
+                other, on: "10.99.0.1", through: ["nsenter", "--net=/run/netns/\(rooms.elsewhere)"])
             let question = try rooms.question(on: "eth0", impostor.port, identity.pin)
             // On a link the neighbour answers for each of its addresses.
             #expect(try Stage.outcome(of: question, paths: rooms.paths(scratch)) == .pinMismatch(seen: other.pin))
@@ -40,10 +41,12 @@ extension ProbingTests {
             let identity = try #require(Identity.elliptic)
             let (rooms, scratch) = (try Rooms(), try Scratch())
             let question = try rooms.question(on: "eth0", 443, identity.pin)
-            try run("ip", "-n", rooms.machine, "link", "delete", "eth0")
+            try run("nsenter", "--net=/run/netns/\(rooms.machine)", "ip", "link", "delete", "eth0")
             #expect(try Stage.outcome(of: question, paths: rooms.paths(scratch)) == .interfaceGone)
             // Another that took over its name is another.
-            try run("ip", "-n", rooms.machine, "link", "add", "eth0", "type", "veth", "peer", "name", "eth1")
+            try run(
+                "nsenter", "--net=/run/netns/\(rooms.machine)", "ip", "link", "add", "eth0", "type", "veth", "peer",
+                "name", "eth1")
             #expect(try Stage.outcome(of: question, paths: rooms.paths(scratch)) == .interfaceGone)
         }
 
@@ -51,13 +54,14 @@ extension ProbingTests {
             let identity = try #require(Identity.elliptic)
             let (rooms, scratch) = (try Rooms(), try Scratch())
             let question = try rooms.question(on: "wlan0", 443, identity.pin)
-            try run("ip", "-n", rooms.machine, "link", "set", "wlan0", "down")
+            try run("nsenter", "--net=/run/netns/\(rooms.machine)", "ip", "link", "set", "wlan0", "down")
             #expect(try Stage.outcome(of: question, paths: rooms.paths(scratch)) == .unreachable)
         }
     }
 }
 
-/// The namespaces: a machine, and what is behind each of its links.
+/// The namespaces: a machine, and what is behind each of its links. They are entered by nsenter(1): ip(8) would make
+/// mounts of its own, which takes a root that is a mount point.
 private final class Rooms {
     static let isPermitted =
         geteuid() == 0 && (try? run("unshare", "--net", "true")) != nil && (try? run("ip", "-Version")) != nil
@@ -71,16 +75,21 @@ private final class Rooms {
         for name in [machine, office, elsewhere] { try run("ip", "netns", "add", name) }
         for (name, link, number) in [(office, "wlan0", 1), (elsewhere, "eth0", 2)] {
             try run(
-                "ip", "-n", machine, "link", "add", link, "type", "veth", "peer", "name", "peer0", "netns", name)
-            try run("ip", "-n", machine, "address", "add", "10.77.\(number).1/24", "dev", link)
-            try run("ip", "-n", machine, "link", "set", link, "up")
-            try run("ip", "-n", name, "address", "add", "10.77.\(number).2/24", "dev", "peer0")
-            try run("ip", "-n", name, "link", "set", "peer0", "up")
-            try run("ip", "-n", name, "link", "set", "lo", "up")
-            try run("ip", "-n", name, "route", "add", "default", "via", "10.77.\(number).1")
+                "nsenter", "--net=/run/netns/\(machine)", "ip", "link", "add", link, "type", "veth", "peer", "name",
+                "peer0", "netns", name)
+            try run(
+                "nsenter", "--net=/run/netns/\(machine)", "ip", "address", "add", "10.77.\(number).1/24", "dev", link)
+            try run("nsenter", "--net=/run/netns/\(machine)", "ip", "link", "set", link, "up")
+            try run(
+                "nsenter", "--net=/run/netns/\(name)", "ip", "address", "add", "10.77.\(number).2/24", "dev", "peer0")
+            try run("nsenter", "--net=/run/netns/\(name)", "ip", "link", "set", "peer0", "up")
+            try run("nsenter", "--net=/run/netns/\(name)", "ip", "link", "set", "lo", "up")
+            try run("nsenter", "--net=/run/netns/\(name)", "ip", "route", "add", "default", "via", "10.77.\(number).1")
         }
-        try run("ip", "-n", office, "address", "add", "10.99.0.1/32", "dev", "lo")
-        try run("ip", "-n", machine, "route", "add", "10.99.0.1", "via", "10.77.1.2", "dev", "wlan0")
+        try run("nsenter", "--net=/run/netns/\(office)", "ip", "address", "add", "10.99.0.1/32", "dev", "lo")
+        try run(
+            "nsenter", "--net=/run/netns/\(machine)", "ip", "route", "add", "10.99.0.1", "via", "10.77.1.2", "dev",
+            "wlan0")
     }
 
     deinit {
@@ -88,7 +97,7 @@ private final class Rooms {
     }
 
     func index(of link: String) throws -> UInt32 {
-        let said = try run("ip", "-n", machine, "-oneline", "link", "show", link)
+        let said = try run("nsenter", "--net=/run/netns/\(machine)", "ip", "-oneline", "link", "show", link)
         return try #require(said.split(separator: ":").first.flatMap { UInt32($0) })
     }
 
@@ -96,7 +105,7 @@ private final class Rooms {
     func paths(_ scratch: Scratch) throws -> ProbePaths {
         .helper(
             try scratch.script(
-                "inside", "#!/bin/sh\nexec ip netns exec \(machine) \(ProbePaths.spawning.helper)\n"))
+                "inside", "#!/bin/sh\nexec nsenter --net=/run/netns/\(machine) \(ProbePaths.spawning.helper)\n"))
     }
 
     func question(on link: String, _ port: UInt16, _ pin: SPKIPin) throws -> ProbeQuestion {

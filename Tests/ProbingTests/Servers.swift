@@ -89,7 +89,7 @@ final class TLSServer {
     private let process = Process()
     private let output = Pipe()
 
-    /// - Parameter prefix: what runs it, such as `ip netns exec NAME`.
+    /// - Parameter prefix: what runs it, such as `nsenter --net=FILE`.
     init(
         _ identity: Identity?, on address: String = "127.0.0.1", through prefix: [String] = [], options: [String] = []
     ) throws {
