@@ -77,7 +77,7 @@ import WiFi
         return environment
     }
 
-    @Test(arguments: 0..<60)
+    @Test(arguments: 0..<24)
     func decidesAsWhoeverRemembersEverything(seed: Int) {
         var generator = SeededGenerator(state: UInt64(seed) &+ 77)
         let ruleSet = rules(&generator)

@@ -93,7 +93,7 @@ import WiFi
         return environment
     }
 
-    @Test(arguments: 0..<60)
+    @Test(arguments: 0..<24)
     func holdsWhateverHappens(seed: Int) {
         var generator = SeededGenerator(state: UInt64(seed))
         let ruleSet = rules(&generator)

@@ -122,7 +122,7 @@ import WiFi
             ("dns-suffix", ["corp.example", "example", "x"]), ("interface", ["wlan0", "eth0", "w*"]),
             ("security", ["personal", "enterprise", "open"]),
         ]
-        for _ in 0..<60 {
+        for _ in 0..<30 {
             var text = ""
             for number in 0..<40 {
                 text += "[network.n\(number)]\n"
