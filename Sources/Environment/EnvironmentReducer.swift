@@ -194,7 +194,7 @@ public struct EnvironmentReducer: Sendable {
         case .route(let route, let isRemoved):
             guard concernsInternet(route) else { break }
             if isRemoved { routes.remove(route) } else { add(route) }
-            evidence.isStale = true
+            evidence.routesChanged()
             reduction.queries.append(.path)
         case .rulesChanged: reduction.queries.append(.path)
         case .neighbour(let neighbour, let isRemoved):
@@ -255,7 +255,11 @@ public struct EnvironmentReducer: Sendable {
         }
         // The routes of a link that is set down go without a word.
         if old.isAdministrativelyUp, !new.isAdministrativelyUp { routes = routes.filter { $0.interfaceIndex != index } }
-        evidence.isStale = true
+        if old.isAdministrativelyUp != new.isAdministrativelyUp || old.kind != new.kind {
+            evidence.routesChanged()
+        } else {
+            evidence.touch(index)
+        }
         if new.isUsable != old.isUsable {
             // Of a station its associations tell: most roams take the link down for a moment.
             if new.isUsable { evidence.ask(index) } else if stations[index] == nil { evidence.left(index) }
@@ -329,7 +333,7 @@ public struct EnvironmentReducer: Sendable {
         }
         guard new != environment.primaryRoute else { return }
         environment.primaryRoute = new
-        evidence.isStale = true
+        evidence.touchAll()
         if let new, let gateway = new.gateway {
             reduction.queries.append(.neighbour(gateway, index: new.interfaceIndex))
         }
@@ -350,8 +354,8 @@ public struct EnvironmentReducer: Sendable {
     /// What has changed of the evidence, and the questions that are open.
     private mutating func updateEvidence(_ time: Timestamp, _ reduction: inout Reduction) {
         guard evidence.isStale, hasInventory else { return }
-        let networks = stations.compactMapValues(\.network)
-        for (index, new) in evidence.refresh(environment, routes, networks, &reduction.queries) {
+        let stations = stations
+        for (index, new) in evidence.refresh(environment, routes, { stations[$0]?.network }, &reduction.queries) {
             environment.interfaces[index]?.evidence = new
             guard let interface = environment.interfaces[index]?.reference else { continue }
             reduction.changes.append(
@@ -390,7 +394,7 @@ public struct EnvironmentReducer: Sendable {
             // Other tables' routes were not asked for.
             routes = routes.filter { $0.interfaceIndex != index || $0.table != RouteEntry.mainTable }
             routes.formUnion(found.filter { $0.interfaceIndex == index && concernsInternet($0) })
-            evidence.isStale = true
+            evidence.routesChanged()
         case .announcements(let index, let generation, let announcements):
             evidence.learn(announcements, of: index, generation: generation)
         case .failed(.association(let index, let generation)), .failed(.station(let index, let generation, _)):
@@ -454,6 +458,7 @@ public struct EnvironmentReducer: Sendable {
         }
         resyncAddresses(inventory.addresses, except: overtaken, time, &reduction)
         routes = Set(inventory.routes.filter { concernsInternet($0) })
+        evidence.routesChanged()
         for index in stations.keys.sorted() where !overtaken.contains(index) {
             let report = inventory.associations[index]
             turn(index, time, &reduction, isInitial: isInitial, isResync: true) { $0.inventoried(report, &$1) }

@@ -20,19 +20,37 @@ struct EvidenceTracker: Sendable {
     private var wanted: Set<Int32> = []
     /// Until then nobody can know when resolv.conf(5) was written.
     private var hasBegun = false
-    /// Whether something was told that `refresh` has not seen.
-    var isStale = false
+    /// Links of which something was told that `refresh` has not seen.
+    private var stale: Set<Int32> = []
+    /// Whether that may concern every link.
+    private var areAllStale = false
+    /// Of each link, the preferred gateway first; nil where routes have changed since.
+    private var gateways: [Int32: [IPAddress]]?
+
+    var isStale: Bool { areAllStale || !stale.isEmpty }
 
     /// More are no link's that a person uses.
     private static let gatewayLimit = 8
 
     // MARK: What is told
 
+    /// Something else is known of a link, or of the whole machine.
+    mutating func touch(_ index: Int32) { stale.insert(index) }
+    mutating func touchAll() { areAllStale = true }
+
+    /// Routes came or went.
+    mutating func routesChanged() {
+        gateways = nil
+        areAllStale = true
+    }
+
     mutating func ask(_ index: Int32) { ask(CollectionOfOne(index)) }
 
     mutating func ask(_ indexes: some Sequence<Int32>) {
-        wanted.formUnion(indexes)
-        isStale = true
+        for index in indexes {
+            wanted.insert(index)
+            stale.insert(index)
+        }
     }
 
     /// Another association with the same network, or the end of one that may come back.
@@ -56,18 +74,19 @@ struct EvidenceTracker: Sendable {
     mutating func deactivated(_ index: Int32) {
         links[index, default: Link()].generation &+= 1
         links[index]?.announcements.profile = nil
-        isStale = true
+        stale.insert(index)
     }
 
     /// Somebody wrote resolv.conf(5), be it as it was.
     mutating func fileWritten() {
         // Of a link that is not in use `refresh` takes it back.
         for index in links.keys { links[index]?.hasFile = true }
-        isStale = true
+        areAllStale = true
     }
 
     mutating func removed(_ index: Int32) {
-        isStale = true
+        // It may have been a tunnel, without which resolv.conf(5) is another link's.
+        routesChanged()
         // A generation that was used comes not again, though the index may.
         guard let generation = links[index]?.generation else { return }
         links[index] = Link(generation: generation &+ 1)
@@ -78,32 +97,37 @@ struct EvidenceTracker: Sendable {
         // Those that are no gateways go with the next `refresh`.
         links[neighbour.interfaceIndex, default: Link()].hardwareAddresses[address] = neighbour.hardwareAddress
         links[neighbour.interfaceIndex]?.askedFor.insert(address)
-        isStale = true
+        stale.insert(neighbour.interfaceIndex)
     }
 
     mutating func learn(_ announcements: LinkAnnouncements, of index: Int32, generation: UInt32) {
         guard let link = links[index], link.generation == generation else { return }
         links[index]?.announcements = announcements
-        isStale = true
+        stale.insert(index)
     }
 
     // MARK: What comes of it
 
     /// The evidence that differs from the environment's, by interface, and the questions that are open.
     ///
-    /// - Parameter networks: of each station the network that it is on, or on its way to.
+    /// - Parameter network: of a station the network that it is on, or on its way to.
     mutating func refresh(
-        _ environment: NetworkEnvironment, _ routes: Set<RouteEntry>, _ networks: [Int32: WiFiNetwork],
+        _ environment: NetworkEnvironment, _ routes: Set<RouteEntry>, _ network: (Int32) -> WiFiNetwork?,
         _ queries: inout [Query]
     ) -> [(index: Int32, evidence: LinkEvidence)] {
-        isStale = false
+        let gateways = self.gateways ?? gateways(of: routes)
+        self.gateways = gateways
+        let indexes = areAllStale ? environment.interfaces.keys.sorted() : stale.sorted()
         defer {
+            stale = []
+            areAllStale = false
             wanted = []
             hasBegun = true
         }
-        let gateways = gateways(of: routes)
         var changed: [(index: Int32, evidence: LinkEvidence)] = []
-        for (index, interface) in environment.interfaces.sorted(by: { $0.key < $1.key }) {
+        for index in indexes {
+            guard let interface = environment.interfaces[index] else { continue }
+            let network = network(index)
             guard interface.isPhysical else {
                 if interface.evidence != LinkEvidence() { changed.append((index, LinkEvidence())) }
                 continue
@@ -115,7 +139,7 @@ struct EvidenceTracker: Sendable {
             }
             link.askedFor.formIntersection(addresses)
             link.hardwareAddresses = link.hardwareAddresses.filter { addresses.contains($0.key) }
-            let isInUse = interface.isUsable || networks[index] != nil
+            let isInUse = interface.isUsable || network != nil
             link.hasFile = isInUse && (link.hasFile || !hasBegun)
             links[index] = link
             if wanted.contains(index), isInUse {
@@ -130,7 +154,7 @@ struct EvidenceTracker: Sendable {
                 case .file: link.hasFile ? domainsOfFile(environment, gateways, for: index) : nil
                 }
             evidence.authentication = link.announcements.profile.flatMap { profile in
-                profile.isOf(interface, networks[index]) ? profile.demands : nil
+                profile.isOf(interface, network) ? profile.demands : nil
             }
             if evidence != interface.evidence { changed.append((index, evidence)) }
         }
