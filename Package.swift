@@ -44,7 +44,17 @@ let package = Package(
             name: "Rules",
             dependencies: ["CToml", "Environment", "Netlink", "Platform", "ProbeProtocol", "WiFi"],
             swiftSettings: touchingC),
-        .target(name: "Actions", dependencies: ["Platform"], swiftSettings: touchingC),
+        .target(name: "Hashing", dependencies: ["CSodium"], swiftSettings: touchingC),
+        .target(
+            name: "Actions",
+            dependencies: ["CPlatform", "CSystemd", "JSON", "Platform", "Rules", "SystemBus"],
+            swiftSettings: touchingC),
+        .target(name: "ActionProtocol", dependencies: ["JSON"], swiftSettings: strict),
+        // The helpers: what carries out actions, as root and in a user's session.
+        .target(
+            name: "Acting",
+            dependencies: ["ActionProtocol", "Actions", "Hashing", "JSON", "Platform", "Rules", "SystemBus"],
+            swiftSettings: touchingC),
         .target(name: "JSON", swiftSettings: strict),
         .target(name: "ProbeProtocol", dependencies: ["JSON"], swiftSettings: strict),
         .target(
@@ -58,14 +68,14 @@ let package = Package(
             name: "Feed", dependencies: ["CPlatform", "Environment", "JSON", "Netlink", "Platform", "WiFi"],
             swiftSettings: touchingC),
         .target(
-            name: "Analytics", dependencies: ["CSodium", "Environment", "JSON", "Platform", "WiFi"],
+            name: "Analytics", dependencies: ["Environment", "Hashing", "JSON", "Platform", "WiFi"],
             swiftSettings: touchingC),
         .target(
             name: "Agent",
             dependencies: [
-                "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform",
-                "ProbeProtocol", "Probing",
-                "Rules", "WiFi",
+                "ActionProtocol", "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "Hashing",
+                "JSON", "Netlink",
+                "Platform", "ProbeProtocol", "Probing", "Rules", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
@@ -106,7 +116,14 @@ let package = Package(
             name: "RulesTests",
             dependencies: ["Environment", "Netlink", "Platform", "ProbeProtocol", "Rules", "WiFi"],
             swiftSettings: strict),
-        .testTarget(name: "ActionsTests", dependencies: ["Actions", "Platform"], swiftSettings: strict),
+        .testTarget(
+            name: "ActionsTests",
+            dependencies: ["Actions", "CSystemd", "JSON", "Platform", "Rules", "SystemBus", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ActingTests",
+            dependencies: ["Acting", "ActionProtocol", "Actions", "Hashing", "JSON", "Platform", "Rules"],
+            swiftSettings: strict),
         .testTarget(
             name: "FeedTests", dependencies: ["Environment", "Feed", "JSON", "Netlink", "Platform", "WiFi"],
             swiftSettings: strict),

@@ -1,4 +1,4 @@
-internal import CSodium
+internal import Hashing
 public import WiFi
 
 /// What stands for a network's name in the analytics log.
@@ -9,14 +9,7 @@ public enum PlaceHash {
     /// Names are few and guessable, so this hides one from a glance and not from a reader of the log. Only names that
     /// an organisation lists for everybody to know are hashed so.
     public static func plain(_ octets: [UInt8]) -> String {
-        var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_bytes()))
-        unsafe crypto_hash_sha256(&digest, octets, UInt64(octets.count))
-        var text = "sha256:"
-        for octet in digest {
-            text.append(octet < 16 ? "0" : "")
-            text += String(octet, radix: 16)
-        }
-        return text
+        "sha256:\(SHA256.hexadecimal(octets))"
     }
 
     public static func plain(_ ssid: SSID) -> String {

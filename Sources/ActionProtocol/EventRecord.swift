@@ -1,0 +1,116 @@
+internal import JSON
+
+/// What an action is told about where it happens: a typed record, checked again by whoever gets it, since the agent is
+/// less trusted than those it asks. It only ever becomes `VICINITY_*` variables and JSON on a command's standard input.
+public struct EventRecord: Hashable, Sendable {
+    /// `rule.activated`, `rule.deactivated` or `rule.run`.
+    public var event: String
+    /// The network's name in the rule files.
+    public var network: String?
+    public var assurance: String?
+    public var interface: String?
+    public var interfaceIndex: Int32?
+    /// 0 to 32 octets.
+    public var ssid: [UInt8]?
+    /// As `02:00:00:00:00:01`.
+    public var bssid: String?
+    public var security: String?
+    /// The physical links that the rule is about, for what is done to links.
+    public var links: [String] = []
+
+    public init(event: String) { self.event = event }
+}
+
+extension EventRecord {
+    public static let maximumLinks = 32
+
+    /// Whether it may be believed to be one at all.
+    public var isValid: Bool {
+        EventRecord.events.contains(event)
+            && network.map { EventRecord.isWord($0, upTo: 64) } ?? true
+            && assurance.map { EventRecord.isWord($0, upTo: 16) } ?? true
+            && interface.map(EventRecord.isInterface) ?? true
+            && interfaceIndex.map { $0 > 0 } ?? true
+            && ssid.map { $0.count <= 32 } ?? true
+            && bssid.map(EventRecord.isAddress) ?? true
+            && security.map { EventRecord.isWord($0, upTo: 64) } ?? true
+            && links.count <= EventRecord.maximumLinks && links.allSatisfy(EventRecord.isInterface)
+    }
+
+    private static let events: Set = ["rule.activated", "rule.deactivated", "rule.run"]
+
+    private static func isWord(_ text: String, upTo limit: Int) -> Bool {
+        (1...limit).contains(text.utf8.count)
+            && text.utf8.allSatisfy { octet in
+                switch octet {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "-_.:".utf8.contains(octet)
+                }
+            }
+    }
+
+    /// IFNAMSIZ, and what a name may hold by dev_valid_name of the kernel; nothing is gained by the rest of ASCII.
+    private static func isInterface(_ name: String) -> Bool {
+        (1...15).contains(name.utf8.count) && name != "." && name != ".."
+            && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
+    }
+
+    private static func isAddress(_ text: String) -> Bool {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        return parts.count == 6 && parts.allSatisfy { $0.utf8.count == 2 && UInt8($0, radix: 16) != nil }
+    }
+}
+
+extension EventRecord {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("event", event)
+            if let network { writer.field("network", network) }
+            if let assurance { writer.field("assurance", assurance) }
+            if let interface { writer.field("interface", interface) }
+            if let interfaceIndex { writer.field("ifindex", interfaceIndex) }
+            if let ssid { writer.field("ssid_hex", hexadecimal: ssid) }
+            if let bssid { writer.field("bssid", bssid) }
+            if let security { writer.field("security", security) }
+            if !links.isEmpty { writer.array("links") { for link in links { $0.string(link) } } }
+        }
+    }
+
+    /// Nil unless it is a valid record.
+    init?(_ value: JSONValue?) {
+        guard let value, let event = value["event"]?.string else { return nil }
+        self.init(event: event)
+        network = value["network"]?.string
+        assurance = value["assurance"]?.string
+        interface = value["interface"]?.string
+        if let number = value["ifindex"]?.integer {
+            guard let index = Int32(exactly: number) else { return nil }
+            interfaceIndex = index
+        }
+        if let digits = value["ssid_hex"]?.string {
+            guard let octets = EventRecord.octets(hexadecimal: digits) else { return nil }
+            ssid = octets
+        }
+        bssid = value["bssid"]?.string
+        security = value["security"]?.string
+        let names = value["links"]?.array ?? []
+        links = names.compactMap(\.string)
+        guard links.count == names.count, isValid else { return nil }
+    }
+
+    private static func octets(hexadecimal text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count.isMultiple(of: 2), digits.count <= 64 else { return nil }
+        var octets: [UInt8] = []
+        for position in stride(from: 0, to: digits.count, by: 2) {
+            let pair = String(decoding: digits[position...position + 1], as: UTF8.self)
+            guard pair.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
+                let octet = UInt8(pair, radix: 16)
+            else { return nil }
+            octets.append(octet)
+        }
+        return octets
+    }
+}
