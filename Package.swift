@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "Vicinity", targets: ["Vicinity"]),
         .executable(name: "vicinity", targets: ["vicinity-cli"]),
         .executable(name: "vicinityd", targets: ["vicinityd"]),
+        .executable(name: "vicinity-act", targets: ["vicinity-act"]),
         .executable(name: "vicinity-probe", targets: ["vicinity-probe"]),
     ],
     targets: [
@@ -45,15 +46,19 @@ let package = Package(
             dependencies: ["CToml", "Environment", "Netlink", "Platform", "ProbeProtocol", "WiFi"],
             swiftSettings: touchingC),
         .target(name: "Hashing", dependencies: ["CSodium"], swiftSettings: touchingC),
+        .target(name: "ActionProtocol", dependencies: ["JSON"], swiftSettings: strict),
         .target(
             name: "Actions",
-            dependencies: ["CPlatform", "CSystemd", "JSON", "Platform", "Rules", "SystemBus"],
+            dependencies: ["ActionProtocol", "CPlatform", "CSystemd", "JSON", "Platform", "Rules", "SystemBus"],
             swiftSettings: touchingC),
-        .target(name: "ActionProtocol", dependencies: ["JSON"], swiftSettings: strict),
+        .target(
+            name: "InstalledRules", dependencies: ["Hashing", "JSON", "Platform", "Rules"], swiftSettings: strict),
         // The helpers: what carries out actions, as root and in a user's session.
         .target(
             name: "Acting",
-            dependencies: ["ActionProtocol", "Actions", "Hashing", "JSON", "Platform", "Rules", "SystemBus"],
+            dependencies: [
+                "ActionProtocol", "Actions", "CSystemd", "InstalledRules", "JSON", "Platform", "Rules", "SystemBus",
+            ],
             swiftSettings: touchingC),
         .target(name: "JSON", swiftSettings: strict),
         .target(name: "ProbeProtocol", dependencies: ["JSON"], swiftSettings: strict),
@@ -73,15 +78,14 @@ let package = Package(
         .target(
             name: "Agent",
             dependencies: [
-                "ActionProtocol", "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "Hashing",
-                "JSON", "Netlink",
-                "Platform", "ProbeProtocol", "Probing", "Rules", "WiFi",
+                "ActionProtocol", "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed",
+                "InstalledRules", "JSON", "Netlink", "Platform", "ProbeProtocol", "Probing", "Rules", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
             name: "CommandLine",
             dependencies: [
-                "Agent", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "WiFi",
+                "Agent", "Environment", "Feed", "InstalledRules", "JSON", "Netlink", "Platform", "Rules", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
@@ -89,6 +93,7 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(name: "vicinity-cli", dependencies: ["CommandLine"], swiftSettings: strict),
         .executableTarget(name: "vicinityd", dependencies: ["Agent"], swiftSettings: strict),
+        .executableTarget(name: "vicinity-act", dependencies: ["Acting"], swiftSettings: strict),
         .executableTarget(name: "vicinity-probe", dependencies: ["TLSProbe"], swiftSettings: strict),
 
         // Measurements, `make bench`.
@@ -122,7 +127,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ActingTests",
-            dependencies: ["Acting", "ActionProtocol", "Actions", "Hashing", "JSON", "Platform", "Rules"],
+            dependencies: ["Acting", "ActionProtocol", "Actions", "InstalledRules", "JSON", "Platform", "Rules"],
             swiftSettings: strict),
         .testTarget(
             name: "FeedTests", dependencies: ["Environment", "Feed", "JSON", "Netlink", "Platform", "WiFi"],

@@ -1,16 +1,18 @@
-internal import Rules
+internal import InstalledRules
 
 /// Where the root helper finds and keeps its things; file-hierarchy(7).
-public struct ActingPaths: Sendable {
+struct ActingPaths: Sendable {
     /// Of the service manager, or opened by the helper itself where there is none.
-    public var socket = "/run/vicinity-act.sock"
+    var socket = "/run/vicinity-act.sock"
     /// Its own, readable by nobody else: previous values and the last good rules.
-    public var state = "/var/lib/vicinity-act"
-    public var ruleDirectories = RuleFiles.systemDirectories
-    public var configurationDirectories = ["/etc/vicinity", "/run/vicinity", "/usr/lib/vicinity"]
-
-    public init() {}
+    var state = "/var/lib/vicinity-act"
+    var ruleDirectories = InstalledRules.Directories.system
 
     var journal: String { "\(state)/journal.json" }
     var lastGoodRules: String { "\(state)/rules.json" }
+
+    /// Reads rules from one directory only.
+    mutating func use(configuration path: String) {
+        ruleDirectories = InstalledRules.Directories(root: path)
+    }
 }

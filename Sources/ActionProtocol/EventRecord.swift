@@ -90,7 +90,7 @@ extension EventRecord {
             interfaceIndex = index
         }
         if let digits = value["ssid_hex"]?.string {
-            guard let octets = EventRecord.octets(hexadecimal: digits) else { return nil }
+            guard let octets = Hexadecimal.octets(digits) else { return nil }
             ssid = octets
         }
         bssid = value["bssid"]?.string
@@ -98,19 +98,5 @@ extension EventRecord {
         let names = value["links"]?.array ?? []
         links = names.compactMap(\.string)
         guard links.count == names.count, isValid else { return nil }
-    }
-
-    private static func octets(hexadecimal text: String) -> [UInt8]? {
-        let digits = Array(text.utf8)
-        guard digits.count.isMultiple(of: 2), digits.count <= 64 else { return nil }
-        var octets: [UInt8] = []
-        for position in stride(from: 0, to: digits.count, by: 2) {
-            let pair = String(decoding: digits[position...position + 1], as: UTF8.self)
-            guard pair.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
-                let octet = UInt8(pair, radix: 16)
-            else { return nil }
-            octets.append(octet)
-        }
-        return octets
     }
 }

@@ -20,4 +20,10 @@ public actor ActionActor {
     }
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    /// Runs a handler of the loop's, which is called on its thread, as the code of this actor that it is.
+    public nonisolated static func assumeIsolated<Result>(_ body: @ActionActor () -> Result) -> Result {
+        shared.loop.checkIsolated()
+        return withoutActuallyEscaping(body) { body in unsafe unsafeBitCast(body, to: (() -> Result).self)() }
+    }
 }

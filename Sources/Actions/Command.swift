@@ -81,6 +81,10 @@ public struct CommandResult: Sendable {
     public var output = CapturedOutput()
     public var errors = CapturedOutput()
 
+    public init(end: End) {
+        self.end = end
+    }
+
     public var isSuccess: Bool { end == .exited(code: 0) }
 }
 

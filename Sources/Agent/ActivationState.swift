@@ -20,7 +20,7 @@ struct ActivationState: Hashable {
     var pending: [String]
 
     init(_ environment: NetworkEnvironment, rules: [String], pending: [String]) {
-        boot = ActivationState.currentBoot
+        boot = Boot.identifier
         links = ActivationState.links(of: environment)
         self.rules = rules.sorted()
         self.pending = pending.sorted()
@@ -34,13 +34,8 @@ struct ActivationState: Hashable {
 
     /// Whether the rules may be resumed: not after another boot or on other associations.
     func isResumable(in environment: NetworkEnvironment) -> Bool {
-        ActivationState.currentBoot == boot && ActivationState.links(of: environment) == links
+        Boot.identifier == boot && ActivationState.links(of: environment) == links
     }
-
-    private static let currentBoot: String = {
-        let identifier = try? Files.read("/proc/sys/kernel/random/boot_id", limit: 64)
-        return String(decoding: (identifier ?? []).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    }()
 
     // MARK: File
 

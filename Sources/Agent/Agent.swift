@@ -3,6 +3,7 @@ internal import Analytics
 package import Environment
 internal import Feed
 internal import Glibc
+internal import InstalledRules
 internal import JSON
 internal import Netlink
 package import Platform
@@ -53,7 +54,7 @@ package final class Agent {
 
     package func start() throws {
         saved = ActivationState(readingFrom: paths.activations)
-        var rules: RuleSource.Loaded?
+        var rules: InstalledRules?
         let source = RuleSource(paths, on: loop) { [unowned self] in reloaded($0) }
         self.source = source
         do throws(SystemError) {
@@ -86,7 +87,7 @@ package final class Agent {
     /// Reads the rule files again; files with errors leave the last good rules in force.
     func reload() { source?.reload() }
 
-    private func reloaded(_ rules: RuleSource.Loaded) {
+    private func reloaded(_ rules: InstalledRules) {
         complain(rules.problems)
         if let ruleSet = rules.ruleSet, let configuration = rules.configuration {
             perform(engine.replace(with: ruleSet, options: configuration.engineOptions, at: .now()))
@@ -120,9 +121,9 @@ package final class Agent {
 
     private func complain(_ problems: [String]) {
         ruleProblems = problems
-        for problem in problems.prefix(Agent.loggedProblems) { Journal.write(.error, problem) }
+        for problem in problems.prefix(Agent.loggedProblems) { Log.write(.error, problem) }
         let more = problems.count - Agent.loggedProblems
-        if more > 0 { Journal.write(.error, "and \(more) more; `vicinity check` shows them") }
+        if more > 0 { Log.write(.error, "and \(more) more; `vicinity check` shows them") }
     }
 
     /// The journal is no place for thousands of lines, and whoever reads it slowly must not keep the agent.
@@ -318,7 +319,7 @@ package final class Agent {
 
     private func report(_ key: String, _ problem: String) {
         guard problems.updateValue(problem, forKey: key) != problem else { return }
-        Journal.write(.error, problem)
+        Log.write(.error, problem)
     }
 
     private var status: String {

@@ -1,3 +1,4 @@
+public import InstalledRules
 internal import Platform
 
 public enum AgentVersion {
@@ -24,19 +25,10 @@ public struct AgentPaths: Sendable {
     var lastGoodRules: String { "\(state)/rules.json" }
     var analytics: String { "\(logs)/analytics.jsonl" }
 
-    /// Where `vicinity.toml` and `vicinity.toml.d` are, the strongest first: the administrator's, those of run time,
-    /// the vendor's.
-    public var configurationDirectories: [String] {
-        configuration == AgentPaths().configuration
-            ? [configuration, runtime, "/usr/lib/vicinity"] : [configuration]
-    }
-
-    /// The directories of rule files, the strongest first.
-    public var rules: [String] { configurationDirectories.map { "\($0)/rules.d" } }
-
-    /// Everything that is read again when it changes.
-    var watched: [String] {
-        rules + configurationDirectories.flatMap { ["\($0)/vicinity.toml", "\($0)/vicinity.toml.d"] }
+    /// Where rule files and the configuration are. Only the installed agent reads what others than the administrator
+    /// put in place.
+    public var ruleDirectories: InstalledRules.Directories {
+        configuration == AgentPaths().configuration ? .system : InstalledRules.Directories(root: configuration)
     }
 
     /// Whether this machine has the agent's unit, running or not.

@@ -24,7 +24,7 @@ public enum AgentProgram {
                 return 0
             case "--config", "--runtime-directory", "--state-directory", "--log-directory":
                 guard let directory = words.next(), directory.hasPrefix("/") else {
-                    Journal.write(.error, "\(word) needs an absolute path\n\(usage)")
+                    Log.write(.error, "\(word) needs an absolute path\n\(usage)")
                     return 64
                 }
                 switch word {
@@ -34,12 +34,12 @@ public enum AgentProgram {
                 default: paths.logs = directory
                 }
             default:
-                Journal.write(.error, "unknown option \(word.utf8.displayText)\n\(usage)")
+                Log.write(.error, "unknown option \(word.utf8.displayText)\n\(usage)")
                 return 64
             }
         }
         guard geteuid() != 0 else {
-            Journal.write(.error, "refusing to run as root: nothing here needs it. Use the unit, or `setpriv --reuid`")
+            Log.write(.error, "refusing to run as root: nothing here needs it. Use the unit, or `setpriv --reuid`")
             return 77
         }
         return run(paths)
@@ -62,7 +62,7 @@ public enum AgentProgram {
             withExtendedLifetime(signals) { loop.run() }
             return 0
         } catch {
-            Journal.write(.error, "\(error)")
+            Log.write(.error, "\(error)")
             return 71  // EX_OSERR
         }
     }

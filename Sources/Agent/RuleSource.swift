@@ -1,21 +1,11 @@
+internal import InstalledRules
 internal import Platform
-internal import Rules
 
 /// The rule files and the agent's configuration: read at the start, and again whenever they change or somebody asks.
 ///
 /// Reading ten thousand rules takes a good part of a second, so it happens on a thread of its own; what comes of it is
 /// told on the loop's. @unchecked: touched on the loop's thread only.
 final class RuleSource: @unchecked Sendable {
-    struct Loaded: Sendable {
-        /// Nil where there is an error anywhere: then the last good rules stay in force.
-        let ruleSet: RuleSet?
-        let configuration: AgentConfiguration?
-        /// What is wrong, as people read it.
-        let problems: [String]
-        /// Differs where the files do.
-        let fingerprint: Int
-    }
-
     /// Editors write a file in several steps, package managers many files: it is read when nothing happened for so
     /// long, at the latest after the second time (µs).
     private static let quiet: Int64 = 200_000
@@ -23,17 +13,17 @@ final class RuleSource: @unchecked Sendable {
 
     private let paths: AgentPaths
     private let loop: EventLoop
-    private let loaded: (Loaded) -> Void
+    private let loaded: (InstalledRules) -> Void
     private var watch: DirectoryWatch?
     private var timer: EventLoop.Timer?
     private var firstChange: Int64?
     private var isReading = false
     /// Set where something may have changed since the reading began, with whether that has to be told in any case.
     private var again: Bool?
-    private var fingerprint: Int?
+    private var fingerprint: String?
 
     /// - Parameter loaded: called after a reload that somebody asked for, or that found other files than before.
-    init(_ paths: AgentPaths, on loop: EventLoop, _ loaded: @escaping (Loaded) -> Void) {
+    init(_ paths: AgentPaths, on loop: EventLoop, _ loaded: @escaping (InstalledRules) -> Void) {
         self.paths = paths
         self.loop = loop
         self.loaded = loaded
@@ -42,14 +32,14 @@ final class RuleSource: @unchecked Sendable {
     /// Reads on the calling thread, and from then on follows the files.
     ///
     /// - Throws: where the files cannot be followed; they can still be read again.
-    func start(_ body: (Loaded) -> Void) throws(SystemError) {
+    func start(_ body: (InstalledRules) -> Void) throws(SystemError) {
         defer {
             let first = RuleSource.read(paths, atStart: true)
             fingerprint = first.fingerprint
             body(first)
         }
         // Watched before it is read, so that no change falls between the two.
-        watch = try DirectoryWatch(paths.watched, on: loop) { [unowned self] in
+        watch = try DirectoryWatch(paths.ruleDirectories.watched, on: loop) { [unowned self] in
             changed()
         }
     }
@@ -90,7 +80,7 @@ final class RuleSource: @unchecked Sendable {
         }
     }
 
-    private func finish(_ result: Loaded, _ telling: Bool) {
+    private func finish(_ result: InstalledRules, _ telling: Bool) {
         isReading = false
         if result.fingerprint != fingerprint || telling {
             fingerprint = result.fingerprint
@@ -102,32 +92,7 @@ final class RuleSource: @unchecked Sendable {
     }
 
     /// - Parameter atStart: where the files are wrong, the last good ones take their place.
-    private static func read(_ paths: AgentPaths, atStart: Bool) -> Loaded {
-        let configurationFiles = RuleFiles.configuration(in: paths.configurationDirectories, trust: .root)
-        let ruleFiles = RuleFiles(directories: paths.rules, trust: .root)
-        let (configuration, wrong) = AgentConfiguration.load(configurationFiles)
-        let result = RuleSet.load(ruleFiles)
-        var hasher = Hasher()
-        hasher.combine(configurationFiles.files)
-        hasher.combine(ruleFiles.files)
-        let diagnostics = (wrong + result.diagnostics).filter { $0.severity == .error }
-        hasher.combine(diagnostics)
-        var problems = diagnostics.map(\.description)
-        let fingerprint = hasher.finalize()
-        let lastGood = LastGoodRules(path: paths.lastGoodRules)
-        if let configuration, let ruleSet = result.ruleSet {
-            do throws(SystemError) {
-                try lastGood.save(configurationFiles.files, ruleFiles.files)
-            } catch {
-                problems.append("\(error): should these files be wrong at the next start, there will be no rules")
-            }
-            return Loaded(
-                ruleSet: ruleSet, configuration: configuration, problems: problems, fingerprint: fingerprint)
-        }
-        guard atStart, let former = lastGood.load() else {
-            return Loaded(ruleSet: nil, configuration: nil, problems: problems, fingerprint: fingerprint)
-        }
-        return Loaded(
-            ruleSet: former.ruleSet, configuration: former.configuration, problems: problems, fingerprint: fingerprint)
+    private static func read(_ paths: AgentPaths, atStart: Bool) -> InstalledRules {
+        InstalledRules(reading: paths.ruleDirectories, lastGood: paths.lastGoodRules, fallsBack: atStart)
     }
 }

@@ -1,5 +1,6 @@
 internal import Agent
 internal import Glibc
+internal import InstalledRules
 internal import JSON
 internal import Rules
 internal import Synchronization
@@ -60,9 +61,9 @@ enum CheckCommand: Subcommand {
             }
             return AgentConfiguration.load(own).diagnostics + RuleSet.load(rules, reviewing: true).diagnostics
         }
-        let own = RuleFiles.configuration(in: paths.configurationDirectories, trust: .root)
-        let rules = RuleFiles(directories: paths.rules, trust: .root)
-        RuleSource.noteAbsence(of: rules, in: paths.rules)
+        let own = RuleFiles.configuration(in: paths.ruleDirectories.configuration, trust: .root)
+        let rules = RuleFiles(directories: paths.ruleDirectories.rules, trust: .root)
+        RuleSource.noteAbsence(of: rules, in: paths.ruleDirectories.rules)
         return AgentConfiguration.load(own).diagnostics + RuleSet.load(rules, reviewing: true).diagnostics
     }
 

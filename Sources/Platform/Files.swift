@@ -34,7 +34,11 @@ public enum Files {
     }
 
     /// Puts a file in place of another in one step: after a crash it is the old one or the new one, never half of it.
-    public static func replace(_ path: String, with contents: [UInt8], mode: UInt32) throws(SystemError) {
+    ///
+    /// - Parameter isLasting: after this returned it is the new one, also when the power fails.
+    public static func replace(
+        _ path: String, with contents: [UInt8], mode: UInt32, isLasting: Bool = false
+    ) throws(SystemError) {
         let temporary = "\(path).new"
         let file = FileDescriptor(
             owning: try SystemError.check("open", temporary) {
@@ -49,6 +53,43 @@ public enum Files {
         }
         try SystemError.check("fsync", temporary) { fsync(file.rawValue) }
         try SystemError.check("rename", path) { unsafe rename(temporary, path) }
+        if isLasting { try syncDirectory(of: path) }
+    }
+
+    /// fsync(2) of the directory that names a file: until then a rename may not outlast the power.
+    public static func syncDirectory(of path: String) throws(SystemError) {
+        let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let parent = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let directory = FileDescriptor(
+            owning: try SystemError.check("open", parent) { unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+        try SystemError.check("fsync", parent) { fsync(directory.rawValue) }
+    }
+
+    /// Makes a directory and those above it that are missing; one that is there stays as it is.
+    public static func makeDirectory(_ path: String, mode: UInt32) throws(SystemError) {
+        var reached = ""
+        for component in path.split(separator: "/") {
+            reached += "/\(component)"
+            if unsafe mkdir(reached, mode) != 0, errno != EEXIST, errno != EROFS {
+                throw SystemError("mkdir", reached)
+            }
+        }
+    }
+
+    /// Waits until no other process holds this file, flock(2), and holds it as long as the descriptor is there.
+    public static func lock(_ path: String) throws(SystemError) -> FileDescriptor {
+        let file = FileDescriptor(
+            owning: try SystemError.check("open", path) {
+                unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            })
+        let descriptor = file.rawValue
+        try SystemError.check("flock", path) { flock(descriptor, LOCK_EX) }
+        return file
+    }
+
+    /// Renames what cannot be understood to `PATH.damaged`, in place of an earlier one, so that somebody can look at it.
+    public static func keepAside(_ path: String) {
+        _ = unsafe rename(path, "\(path).damaged")
     }
 
     /// The names in a directory, without `.` and `..`, in no order; empty where it cannot be read.

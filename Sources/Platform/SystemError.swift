@@ -15,6 +15,9 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
         self.code = code
     }
 
+    /// There is no such file.
+    public var isMissing: Bool { code == ENOENT }
+
     public var description: String {
         let reason = unsafe String(cString: strerror(code))
         return subject.isEmpty ? "\(operation): \(reason)" : "\(operation) \(subject): \(reason)"

@@ -23,13 +23,14 @@ struct LastGoodRules {
     }
 
     /// Nil where there are none, or they are not what this version takes for right.
-    func load() -> (ruleSet: RuleSet, configuration: AgentConfiguration)? {
+    func load() -> (ruleSet: RuleSet, configuration: AgentConfiguration, digest: String)? {
         guard let contents = try? Files.read(path, limit: LastGoodRules.limit),
             let value = try? JSONValue(parsing: contents, maximumSize: LastGoodRules.limit),
-            let configuration = AgentConfiguration.load(LastGoodRules.files(value["configuration"])).configuration,
-            let ruleSet = RuleSet.load(LastGoodRules.files(value["rules"])).ruleSet
+            case let (configurationFiles, ruleFiles) = (files(value["configuration"]), files(value["rules"])),
+            let configuration = AgentConfiguration.load(configurationFiles).configuration,
+            let ruleSet = RuleSet.load(ruleFiles).ruleSet
         else { return nil }
-        return (ruleSet, configuration)
+        return (ruleSet, configuration, RuleFile.digest(configurationFiles, ruleFiles))
     }
 
     private static func write(_ files: [RuleFile], to writer: inout JSONWriter) {
@@ -42,7 +43,7 @@ struct LastGoodRules {
         }
     }
 
-    private static func files(_ value: JSONValue?) -> [RuleFile] {
+    private func files(_ value: JSONValue?) -> [RuleFile] {
         (value?.array ?? []).compactMap { file in
             guard let path = file["path"]?.string, let contents = file["contents"]?.string else { return nil }
             return RuleFile(path: path, contents: Array(contents.utf8))

@@ -1,13 +1,12 @@
 internal import CPlatform
-internal import Platform
 
 /// Signals as events of the loop, signalfd(2). They are blocked from the moment it is made, so that none is lost.
-final class Signals {
+public final class Signals {
     private let loop: EventLoop
     private let descriptor: FileDescriptor
 
     /// To be made before any other thread is, which inherit the mask.
-    init(_ signals: [Int32], on loop: EventLoop, _ handler: @escaping (Int32) -> Void) throws(SystemError) {
+    public init(_ signals: [Int32], on loop: EventLoop, _ handler: @escaping (Int32) -> Void) throws(SystemError) {
         self.loop = loop
         let descriptor = try SystemError.check("signalfd") { unsafe vicinity_signals(signals, Int32(signals.count)) }
         self.descriptor = FileDescriptor(owning: descriptor)

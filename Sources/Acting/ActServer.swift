@@ -1,0 +1,101 @@
+internal import ActionProtocol
+internal import Actions
+internal import Glibc
+internal import InstalledRules
+internal import Platform
+
+/// Listens for the agent and puts the pieces together.
+@ActionActor
+final class ActServer {
+    /// How long it stays when there is nothing to do (µs): the agent often has more to ask soon.
+    private static let idleTime: Int64 = 15_000_000
+    /// Who connects beyond that waits.
+    private static let connectionLimit = 8
+
+    private let loop = ActionActor.shared.loop
+    private let agentUser: UInt32?
+    private let performer: Performer
+    private let done: () -> Void
+    private var listener: FileDescriptor?
+    private var conversations: [UInt64: Conversation] = [:]
+    private var nextConversation: UInt64 = 0
+    /// The one who is told: the last that connected as the agent.
+    private var agent: UInt64?
+
+    init(_ paths: ActingPaths, agentUser: UInt32?, done: @escaping () -> Void) {
+        self.agentUser = agentUser
+        self.done = done
+        let book = RuleBook(paths.ruleDirectories, lastGood: paths.lastGoodRules)
+        let places = SystemPlaces()
+        performer = Performer(
+            book: book,
+            reconciler: Reconciler(places: places, journal: paths.journal, boot: Boot.identifier),
+            edges: Edges(places: places, commands: SystemCommands(), lock: { () async throws(PlaceError) in try await SessionLock().lock() }), isOfUser: false)
+        performer.tell = { [unowned self] report in
+            if let agent { conversations[agent]?.tell(report) }
+        }
+    }
+
+    func start() async {
+        await performer.start()
+        lookAgain()
+    }
+
+    func listen(_ listener: consuming FileDescriptor) {
+        let descriptor = listener.rawValue
+        self.listener = consume listener
+        do throws(SystemError) {
+            try loop.watch(descriptor) { [unowned self] _ in ActionActor.assumeIsolated { accept(descriptor) } }
+        } catch {
+            Log.write(.error, "\(error)")
+            done()
+        }
+    }
+
+    func protect(after delay: Int64) { performer.take(.protect(after: delay)) }
+
+    private func accept(_ descriptor: Int32) {
+        while let connection = try? UnixSocket.accept(on: descriptor) {
+            guard conversations.count < ActServer.connectionLimit,
+                let peer = try? UnixSocket.peer(of: connection.rawValue),
+                peer.user == 0 || peer.user == agentUser || peer.user == geteuid()
+            else {
+                Log.write(.warning, "a connection of somebody who is not the agent was refused")
+                continue
+            }
+            begin(connection, user: peer.user)
+        }
+    }
+
+    private func begin(_ connection: consuming FileDescriptor, user: UInt32) {
+        nextConversation += 1
+        let number = nextConversation
+        do throws(SystemError) {
+            conversations[number] = try Conversation(connection, with: performer, isRoot: user == 0) { [unowned self] in
+                end(number)
+            }
+        } catch {
+            return Log.write(.error, "\(error)")
+        }
+        if user == agentUser || agentUser == nil || agent == nil { agent = number }
+    }
+
+    private func end(_ number: UInt64) {
+        conversations[number] = nil
+        guard agent == number else { return }
+        agent = nil
+        performer.cancelAll()
+    }
+
+    /// Ends when nothing has been going on for a while.
+    private func lookAgain() {
+        let wasIdle = isIdle
+        loop.schedule(at: Timestamp.now().boottime + ActServer.idleTime) { [unowned self] in
+            ActionActor.assumeIsolated {
+                if wasIdle && isIdle { done() } else { lookAgain() }
+            }
+        }
+    }
+
+    private var isIdle: Bool { conversations.isEmpty && performer.isIdle }
+}

@@ -1,0 +1,40 @@
+internal import ActionProtocol
+internal import Actions
+internal import Platform
+
+/// The agent at the other end of a connection: its requests come in, reports go out.
+@ActionActor
+final class Conversation {
+    private let channel: LineChannel
+    private let performer: Performer
+
+    /// - Parameters:
+    ///   - isRoot: whether it may ask for what only root asks for.
+    ///   - ended: called once when the other side has gone, or said something that no agent of ours says.
+    init(
+        _ connection: consuming FileDescriptor, with performer: Performer, isRoot: Bool,
+        ended: @escaping @ActionActor () -> Void
+    ) throws(SystemError) {
+        self.performer = performer
+        // An agent that does not listen is none.
+        channel = try LineChannel(
+            connection, on: ActionActor.shared.loop, maximumLine: HelperRequest.maximumSize,
+            maximumWaiting: 4 << 20)
+        channel.onLine = { [unowned self] line in
+            ActionActor.assumeIsolated {
+                guard let request = HelperRequest(line: line) else {
+                    Log.write(.error, "a request that no agent of ours makes: the connection is closed")
+                    channel.close()
+                    return ended()
+                }
+                if case .protect = request, !isRoot { return }
+                performer.take(request)
+            }
+        }
+        channel.onEnd = { ActionActor.assumeIsolated { ended() } }
+    }
+
+    func tell(_ report: HelperReport) { channel.send(report.line) }
+
+    func close() { channel.close() }
+}

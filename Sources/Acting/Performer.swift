@@ -1,0 +1,135 @@
+internal import ActionProtocol
+internal import Actions
+internal import Platform
+internal import Rules
+
+/// Does what the agent asks for, after looking up in the rule files what that is.
+@ActionActor
+final class Performer {
+    private let book: RuleBook
+    private let reconciler: Reconciler
+    private let edges: any EdgePerforming
+    /// Whether this process has to do with such places.
+    private let isOfUser: Bool
+    private var running: [UInt64: Task<Void, Never>] = [:]
+    private var protection: EventLoop.Timer?
+
+    /// To the agent.
+    var tell: (HelperReport) -> Void = { _ in }
+
+    init(book: RuleBook, reconciler: Reconciler, edges: any EdgePerforming, isOfUser: Bool) {
+        self.book = book
+        self.reconciler = reconciler
+        self.edges = edges
+        self.isOfUser = isOfUser
+        reconciler.onOutcome = { [unowned self] rule, index, outcome in
+            tell(.state(rule: rule, index: index, StateOutcome(outcome)))
+        }
+        reconciler.onSettled = { [unowned self] in tell(.settled) }
+        reconciler.onTrouble = { Log.write(.error, $0) }
+    }
+
+    /// Takes up what a former life left.
+    func start() async {
+        reconciler.start()
+        // Nobody would hear how they end, and what they were asked for may be obsolete.
+        await edges.stopLeftovers()
+        if reconciler.isProtecting { protect(after: Performer.patience) }
+    }
+
+    var isIdle: Bool { reconciler.isIdle && running.isEmpty && protection == nil }
+
+    /// How long an agent that went away may take to come back (µs).
+    static let patience: Int64 = 10_000_000
+
+    // MARK: Requests
+
+    func take(_ request: HelperRequest) {
+        switch request {
+        case .hold(let digest, let states): hold(digest, states)
+        case .run(let id, let digest, let action): run(id, digest, action)
+        case .cancel(let id): running[id]?.cancel()
+        case .protect(let delay): protect(after: delay * 1_000)
+        }
+    }
+
+    /// The agent has gone: what runs is nobody's any more.
+    func cancelAll() {
+        for task in running.values { task.cancel() }
+    }
+
+    private func hold(_ digest: String, _ states: [NamedState]) {
+        guard let ruleSet = book.ruleSet(digest) else { return tell(.outdated(digest: book.digest)) }
+        if let protection { ActionActor.shared.loop.cancel(protection) }
+        protection = nil
+        var wanted: [Reconciler.Wanted] = []
+        for state in states {
+            guard let rule = ruleSet.rule(named: state.rule), rule.states.indices.contains(state.index) else {
+                tell(.state(rule: state.rule, index: state.index, .failed(because: "the rule has no such action")))
+                continue
+            }
+            guard !rule.isObserving, rule.isEnabled, !book.isObserving else {
+                tell(.state(rule: state.rule, index: state.index, .failed(because: "the rule only observes")))
+                continue
+            }
+            let action = rule.states[state.index].value
+            let wishes = action.wishes(on: state.record.links).filter { $0.place.isOfUser == isOfUser }
+            wanted.append(Reconciler.Wanted(rule: rule.name, index: state.index, effect: action.effect, wishes))
+        }
+        reconciler.declare(wanted) { rule, index in
+            ruleSet.rule(named: rule)?.states.indices.contains(index) ?? false
+        }
+    }
+
+    private func run(_ id: UInt64, _ digest: String, _ action: NamedAction) {
+        guard let ruleSet = book.ruleSet(digest) else { return tell(.outdated(digest: book.digest)) }
+        guard running[id] == nil else { return }
+        guard let rule = ruleSet.rule(named: action.rule), rule.isEnabled, !rule.isObserving, !book.isObserving else {
+            return tell(.ended(id: id, ActionEnd(.failed, because: "the rule does not act")))
+        }
+        let actions = rule.actions(on: action.edge == .enter ? .enter : .leave)
+        guard actions.indices.contains(action.index) else {
+            return tell(.ended(id: id, ActionEnd(.failed, because: "the rule has no such action")))
+        }
+        let wanted = actions[action.index].value
+        running[id] = Task {
+            let end = await edges.perform(wanted, of: rule, action.record, id: id) { self.tell(.started(id: id)) }
+            running[id] = nil
+            tell(.ended(id: id, end))
+        }
+    }
+
+    private func protect(after delay: Int64) {
+        let loop = ActionActor.shared.loop
+        if let protection { loop.cancel(protection) }
+        reconciler.announceProtection()
+        protection = loop.schedule(at: Timestamp.now().boottime + delay) { [unowned self] in
+            ActionActor.assumeIsolated {
+                self.protection = nil
+                self.reconciler.protect()
+            }
+        }
+    }
+}
+
+extension StateOutcome {
+    init(_ outcome: Reconciler.Outcome) {
+        switch outcome {
+        case .held: self = .held
+        case .reverted: self = .reverted
+        case .failed(let because): self = .failed(because: because)
+        }
+    }
+}
+
+/// Carries out what happens once.
+@ActionActor
+protocol EdgePerforming: AnyObject {
+    /// Where its task is cancelled, ends what runs with everything that it started.
+    func perform(
+        _ action: EdgeAction, of rule: Rule, _ record: EventRecord, id: UInt64, started: @escaping () -> Void
+    ) async -> ActionEnd
+
+    /// Ends what a killed predecessor left running.
+    func stopLeftovers() async
+}

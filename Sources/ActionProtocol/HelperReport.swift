@@ -1,0 +1,181 @@
+internal import JSON
+
+/// What a helper tells the agent: one line of JSON each.
+public enum HelperReport: Hashable, Sendable {
+    /// The rule files as the helper reads them are others: nothing was done. The agent reads them again.
+    case outdated(digest: String)
+    /// The action has begun.
+    case started(id: UInt64)
+    /// The action is over, or will not be begun.
+    case ended(id: UInt64, ActionEnd)
+    /// What became of a state.
+    case state(rule: String, index: Int, StateOutcome)
+    /// Everything of the last `hold` has been tried.
+    case settled
+
+    /// Octets of a line, its LF included.
+    public static let maximumSize = 64 << 10
+}
+
+/// What became of something that shall hold.
+public enum StateOutcome: Hashable, Sendable {
+    /// It is there, and was read back.
+    case held
+    /// What was there before is there again, or what somebody else put there since.
+    case reverted
+    case failed(because: String)
+}
+
+/// How an edge action ended.
+public struct ActionEnd: Hashable, Sendable {
+    public enum Result: String, Hashable, Sendable {
+        case succeeded, failed, cancelled
+    }
+
+    public var result: Result
+    /// Of a command.
+    public var exit: Int32?
+    /// Microseconds.
+    public var duration: Int64?
+    public var because: String?
+    public var output: [UInt8] = []
+    /// Octets that are not among them.
+    public var outputLost = 0
+    public var errors: [UInt8] = []
+    public var errorsLost = 0
+
+    public init(_ result: Result, because: String? = nil) {
+        self.result = result
+        self.because = because
+    }
+
+    public static let maximumOutput = 8 << 10
+    public static let maximumReason = 1 << 10
+}
+
+extension HelperReport {
+    /// The line, LF included.
+    public var line: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            switch self {
+            case .outdated(let digest):
+                writer.field("is", "outdated")
+                writer.field("digest", digest)
+            case .started(let id):
+                writer.field("is", "started")
+                writer.field("id", id)
+            case .ended(let id, let end):
+                writer.field("is", "ended")
+                writer.field("id", id)
+                end.write(to: &writer)
+            case .state(let rule, let index, let outcome):
+                writer.field("is", "state")
+                writer.field("rule", rule)
+                writer.field("index", index)
+                switch outcome {
+                case .held: writer.field("outcome", "held")
+                case .reverted: writer.field("outcome", "reverted")
+                case .failed(let because):
+                    writer.field("outcome", "failed")
+                    writer.field("because", ActionEnd.cut(because))
+                }
+            case .settled: writer.field("is", "settled")
+            }
+        }
+        writer.endLine()
+        return writer.octets
+    }
+
+    /// Nil for whatever `line` could not have written.
+    public init?(line: some Collection<UInt8>) {
+        guard let value = try? JSONValue(parsing: line, maximumSize: HelperReport.maximumSize),
+            let word = value["is"]?.string
+        else { return nil }
+        switch word {
+        case "outdated":
+            guard let digest = Name.digest(value["digest"]) else { return nil }
+            self = .outdated(digest: digest)
+        case "started":
+            guard let id = Name.identifier(value["id"]) else { return nil }
+            self = .started(id: id)
+        case "ended":
+            guard let id = Name.identifier(value["id"]), let end = ActionEnd(value) else { return nil }
+            self = .ended(id: id, end)
+        case "state":
+            guard let rule = Name.rule(value["rule"]), let index = Name.index(value["index"]),
+                let outcome = StateOutcome(value)
+            else { return nil }
+            self = .state(rule: rule, index: index, outcome)
+        case "settled": self = .settled
+        default: return nil
+        }
+    }
+}
+
+extension StateOutcome {
+    init?(_ value: JSONValue) {
+        switch value["outcome"]?.string {
+        case "held": self = .held
+        case "reverted": self = .reverted
+        case "failed":
+            guard let because = value["because"]?.string else { return nil }
+            self = .failed(because: because)
+        default: return nil
+        }
+    }
+}
+
+extension ActionEnd {
+    func write(to writer: inout JSONWriter) {
+        writer.field("result", result.rawValue)
+        if let exit { writer.field("exit", exit) }
+        if let duration { writer.field("duration_us", duration) }
+        if let because { writer.field("because", ActionEnd.cut(because)) }
+        writer.field("output", hexadecimal: output.prefix(ActionEnd.maximumOutput))
+        writer.field("output_lost", outputLost + max(0, output.count - ActionEnd.maximumOutput))
+        writer.field("errors", hexadecimal: errors.prefix(ActionEnd.maximumOutput))
+        writer.field("errors_lost", errorsLost + max(0, errors.count - ActionEnd.maximumOutput))
+    }
+
+    init?(_ value: JSONValue) {
+        guard let result = value["result"]?.string.flatMap(Result.init),
+            let output = value["output"]?.string.flatMap(Hexadecimal.octets),
+            let errors = value["errors"]?.string.flatMap(Hexadecimal.octets),
+            let outputLost = value["output_lost"]?.integer, let errorsLost = value["errors_lost"]?.integer
+        else { return nil }
+        self.init(result, because: value["because"]?.string)
+        exit = value["exit"]?.integer.flatMap { Int32(exactly: $0) }
+        duration = value["duration_us"]?.integer
+        (self.output, self.errors) = (output, errors)
+        (self.outputLost, self.errorsLost) = (Int(clamping: outputLost), Int(clamping: errorsLost))
+    }
+
+    static func cut(_ text: String) -> String {
+        guard text.utf8.count > maximumReason else { return text }
+        return String(decoding: text.utf8.prefix(maximumReason), as: UTF8.self) + "…"
+    }
+}
+
+enum Hexadecimal {
+    /// Of pairs of digits; nil for anything else.
+    static func octets(_ text: String) -> [UInt8]? {
+        var octets: [UInt8] = []
+        var high: UInt8?
+        for character in text.utf8 {
+            let digit: UInt8
+            switch character {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            if let first = high {
+                octets.append(first << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        return high == nil ? octets : nil
+    }
+}

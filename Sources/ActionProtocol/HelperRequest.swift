@@ -1,0 +1,184 @@
+internal import JSON
+
+/// What the agent asks of a helper: one line of JSON each.
+///
+/// Nothing in it says what is to be done, only where that stands in the rule files, which the helper reads itself. What
+/// shall hold is always said as a whole: a set cannot get out of step when one of the two is killed, as beginnings and
+/// ends of single states can.
+public enum HelperRequest: Hashable, Sendable {
+    /// These states shall hold, in this order, and nothing else that the helper put in place.
+    case hold(digest: String, [NamedState])
+    /// What happens once. Ends with `HelperReport.ended` in any case.
+    case run(id: UInt64, digest: String, NamedAction)
+    /// The action is obsolete.
+    case cancel(id: UInt64)
+    /// Undo what lowers protection unless a `hold` comes within so many milliseconds. Of root only.
+    case protect(after: Int64)
+
+    /// Octets of a line, its LF included; a longer one ends the connection.
+    public static let maximumSize = 1 << 20
+    public static let maximumStates = 4_096
+    public static let maximumDelay: Int64 = 60_000
+}
+
+/// A state action by its place in the rule files.
+public struct NamedState: Hashable, Sendable {
+    public var rule: String
+    /// Among the rule's state actions.
+    public var index: Int
+    public var record: EventRecord
+
+    public init(rule: String, index: Int, record: EventRecord) {
+        self.rule = rule
+        self.index = index
+        self.record = record
+    }
+}
+
+/// An edge action by its place in the rule files.
+public struct NamedAction: Hashable, Sendable {
+    public enum Edge: String, Hashable, Sendable {
+        case enter, leave
+    }
+
+    public var rule: String
+    public var edge: Edge
+    /// Among the rule's actions on that edge.
+    public var index: Int
+    public var record: EventRecord
+
+    public init(rule: String, edge: Edge, index: Int, record: EventRecord) {
+        self.rule = rule
+        self.edge = edge
+        self.index = index
+        self.record = record
+    }
+}
+
+extension HelperRequest {
+    /// The line, LF included.
+    public var line: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            switch self {
+            case .hold(let digest, let states):
+                writer.field("do", "hold")
+                writer.field("digest", digest)
+                writer.array("states") { writer in
+                    for state in states {
+                        writer.object { writer in
+                            writer.field("rule", state.rule)
+                            writer.field("index", state.index)
+                            writer.key("record")
+                            state.record.write(to: &writer)
+                        }
+                    }
+                }
+            case .run(let id, let digest, let action):
+                writer.field("do", "run")
+                writer.field("id", id)
+                writer.field("digest", digest)
+                writer.field("rule", action.rule)
+                writer.field("edge", action.edge.rawValue)
+                writer.field("index", action.index)
+                writer.key("record")
+                action.record.write(to: &writer)
+            case .cancel(let id):
+                writer.field("do", "cancel")
+                writer.field("id", id)
+            case .protect(let delay):
+                writer.field("do", "protect")
+                writer.field("after_ms", delay)
+            }
+        }
+        writer.endLine()
+        return writer.octets
+    }
+
+    /// Nil for whatever `line` could not have written for something valid.
+    public init?(line: some Collection<UInt8>) {
+        guard let value = try? JSONValue(parsing: line, maximumSize: HelperRequest.maximumSize),
+            let word = value["do"]?.string
+        else { return nil }
+        switch word {
+        case "hold":
+            guard let digest = Name.digest(value["digest"]), let list = value["states"]?.array,
+                list.count <= HelperRequest.maximumStates
+            else { return nil }
+            let states = list.compactMap(NamedState.init)
+            guard states.count == list.count else { return nil }
+            self = .hold(digest: digest, states)
+        case "run":
+            guard let id = Name.identifier(value["id"]), let digest = Name.digest(value["digest"]),
+                let action = NamedAction(value)
+            else { return nil }
+            self = .run(id: id, digest: digest, action)
+        case "cancel":
+            guard let id = Name.identifier(value["id"]) else { return nil }
+            self = .cancel(id: id)
+        case "protect":
+            guard let delay = value["after_ms"]?.integer, (0...HelperRequest.maximumDelay).contains(delay) else {
+                return nil
+            }
+            self = .protect(after: delay)
+        default: return nil
+        }
+    }
+}
+
+extension NamedState {
+    init?(_ value: JSONValue) {
+        guard let rule = Name.rule(value["rule"]), let index = Name.index(value["index"]),
+            let record = EventRecord(value["record"])
+        else { return nil }
+        self.init(rule: rule, index: index, record: record)
+    }
+}
+
+extension NamedAction {
+    init?(_ value: JSONValue) {
+        guard let rule = Name.rule(value["rule"]), let index = Name.index(value["index"]),
+            let edge = value["edge"]?.string.flatMap(Edge.init), let record = EventRecord(value["record"])
+        else { return nil }
+        self.init(rule: rule, edge: edge, index: index, record: record)
+    }
+}
+
+/// What both sides call things by.
+enum Name {
+    /// As rule files have it.
+    static func rule(_ value: JSONValue?) -> String? {
+        guard let name = value?.string, (1...64).contains(name.utf8.count), name.utf8.first != UInt8(ascii: "-"),
+            name.utf8.allSatisfy({ octet in
+                switch octet {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            })
+        else { return nil }
+        return name
+    }
+
+    static func index(_ value: JSONValue?) -> Int? {
+        guard case .integer(let number)? = value, (0...65_535).contains(number) else { return nil }
+        return Int(number)
+    }
+
+    static func identifier(_ value: JSONValue?) -> UInt64? {
+        guard case .integer(let number)? = value else { return nil }
+        return UInt64(exactly: number)
+    }
+
+    /// SHA-256 in lower-case hexadecimal digits.
+    static func digest(_ value: JSONValue?) -> String? {
+        guard let text = value?.string, text.utf8.count == 64,
+            text.utf8.allSatisfy({
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+            })
+        else { return nil }
+        return text
+    }
+}

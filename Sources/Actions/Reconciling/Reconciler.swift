@@ -1,0 +1,293 @@
+internal import Platform
+public import Rules
+
+/// Keeps places as the agent wants them: reads, notes in the journal, writes, reads back, and puts back what was there
+/// when nothing is asked of a place any more.
+///
+/// Only what is wanted last counts. Rules do not wait for each other; the places of one are put right in their order
+/// and put back in the reverse one. Killed at any moment, the next one goes on from the journal.
+@ActionActor
+public final class Reconciler {
+    /// A state action of a rule that holds.
+    public struct Wanted: Hashable, Sendable {
+        public var rule: String
+        /// Among the rule's state actions.
+        public var index: Int
+        public var effect: Effect
+        /// In the order in which they are put right.
+        public var places: [PlaceName]
+        public var settings: [PlaceName: Settings]
+
+        public init(rule: String, index: Int, effect: Effect, _ wishes: [(place: PlaceName, settings: Settings)]) {
+            self.rule = rule
+            self.index = index
+            self.effect = effect
+            places = wishes.map(\.place)
+            settings = Dictionary(wishes.map { ($0.place, $0.settings) }, uniquingKeysWith: { $1 })
+        }
+    }
+
+    public enum Outcome: Hashable, Sendable {
+        case held
+        case reverted
+        /// What failed, in words.
+        case failed(String)
+    }
+
+    private struct Action: Hashable {
+        let rule: String
+        let index: Int
+    }
+
+    private let places: any Places
+    private let journal: Journal
+    private let boot: String
+    private var ledger = Ledger()
+    private var wishes: [PlaceName: Ledger.Wish] = [:]
+    private var busy: [PlaceName: Task<Attempt, Never>] = [:]
+    /// Counts what was asked for; who works for an earlier one has nothing to tell.
+    private var generation: UInt64 = 0
+    private var unfinished = 0
+
+    /// What became of a state action, told after each `declare` and whenever it changes.
+    public var onOutcome: (_ rule: String, _ index: Int, Outcome) -> Void = { _, _, _ in }
+    /// Everything that was asked for last has been tried.
+    public var onSettled: () -> Void = {}
+    /// What went wrong with the journal itself.
+    public var onTrouble: (String) -> Void = { _ in }
+
+    /// - Parameters:
+    ///   - path: of the journal.
+    ///   - boot: what volatile places last for.
+    public init(places: any Places, journal path: String, boot: String) {
+        self.places = places
+        journal = Journal(path: path)
+        self.boot = boot
+    }
+
+    /// Takes up what a former life left; to be called once, first.
+    public func start() {
+        do throws(JournalError) {
+            ledger = try journal.load(boot: boot)
+        } catch {
+            if case .damaged(let path) = error { Files.keepAside(path) }
+            onTrouble("\(error)")
+        }
+    }
+
+    public var isIdle: Bool { unfinished == 0 }
+
+    /// Whether something has to be undone unless the agent says that it may stay.
+    public var isProtecting: Bool { ledger.isProtecting }
+
+    // MARK: What is wanted
+
+    /// From now on these shall hold, and nothing else.
+    ///
+    /// - Parameter isKnown: whether a rule of that name still has such an action; what it once did is forgotten otherwise.
+    public func declare(_ wanted: [Wanted], isKnown: (_ rule: String, _ index: Int) -> Bool = { _, _ in true }) {
+        generation += 1
+        ledger.isProtecting = false
+        ledger.lifted = ledger.lifted.filter { isKnown($0.value.rule, $0.value.index) }
+        var next: [PlaceName: Ledger.Wish] = [:]
+        for action in wanted {
+            for (place, settings) in action.settings {
+                next[place] = Ledger.Wish(
+                    rule: action.rule, index: action.index, effect: action.effect, settings: settings)
+            }
+        }
+        let former = wishes
+        wishes = next
+        for (place, task) in busy where former[place] != next[place] { task.cancel() }
+        work(on: plan(wanted))
+    }
+
+    /// Notes that what lowers protection has to be undone soon, so that a successor of this process knows.
+    public func announceProtection() {
+        guard !ledger.protectedWishes.isEmpty else { return }
+        ledger.isProtecting = true
+        save()
+    }
+
+    /// Undoes what lowers protection, and puts back in force what raised it and was ended.
+    public func protect() {
+        generation += 1
+        let protected = ledger.protectedWishes
+        for (place, wish) in protected { wishes[place] = wish }
+        for place in protected.keys { busy[place]?.cancel() }
+        ledger.isProtecting = true
+        work(on: [plan(for: protected.keys)]) { [self] in
+            guard ledger.isProtecting else { return }
+            ledger.isProtecting = false
+            save()
+        }
+    }
+
+    /// Somebody else changed what a protective rule had set: it is set again. Nothing happens for other rules, whose
+    /// settings anybody may change.
+    public func reassert(_ place: PlaceName) {
+        guard wishes[place]?.effect == .tightening, var entry = ledger[place] else { return }
+        entry.isSettled = false
+        ledger[place] = entry
+        work(on: [plan(for: [place])])
+    }
+
+    // MARK: Order
+
+    /// What is done one after the other.
+    private struct Step {
+        let action: Action
+        let places: [PlaceName]
+        let isEnd: Bool
+    }
+
+    /// A row of steps for each rule: first what ends, the last first.
+    private func plan(_ wanted: [Wanted]) -> [[Step]] {
+        var rows: [String: [Step]] = [:]
+        var order: [String] = []
+        func add(_ step: Step) {
+            if rows[step.action.rule] == nil { order.append(step.action.rule) }
+            rows[step.action.rule, default: []].append(step)
+        }
+        for step in plan(for: ledger.order.filter { wishes[$0] == nil }) { add(step) }
+        for action in wanted {
+            // A place that another one has by now is its business.
+            let places = action.places.filter {
+                wishes[$0]?.rule == action.rule && wishes[$0]?.index == action.index
+            }
+            add(Step(action: Action(rule: action.rule, index: action.index), places: places, isEnd: false))
+        }
+        return order.compactMap { rows[$0] }
+    }
+
+    private func plan(for places: some Collection<PlaceName>) -> [Step] {
+        var steps: [Step] = []
+        let known = ledger.order + places.filter { ledger[$0] == nil }
+        for place in known.reversed() where places.contains(place) {
+            guard let origin = ledger[place].map({ Action(rule: $0.rule, index: $0.index) })
+                ?? wishes[place].map({ Action(rule: $0.rule, index: $0.index) })
+            else { continue }
+            let isEnd = wishes[place] == nil
+            if let last = steps.last, last.action == origin, last.isEnd == isEnd {
+                steps[steps.count - 1] = Step(action: origin, places: last.places + [place], isEnd: isEnd)
+            } else {
+                steps.append(Step(action: origin, places: [place], isEnd: isEnd))
+            }
+        }
+        return steps
+    }
+
+    private func work(on rows: [[Step]], then done: @escaping () -> Void = {}) {
+        let mine = generation
+        unfinished += 1
+        let tasks = rows.map { row in
+            Task {
+                for step in row {
+                    var problems: [String] = []
+                    for place in step.places {
+                        if let problem = await settle(place) { problems.append(problem) }
+                    }
+                    guard mine == generation else { return }
+                    let outcome: Outcome = step.isEnd ? .reverted : .held
+                    onOutcome(
+                        step.action.rule, step.action.index,
+                        problems.isEmpty ? outcome : .failed(problems.joined(separator: "; ")))
+                }
+            }
+        }
+        Task {
+            for task in tasks { await task.value }
+            unfinished -= 1
+            guard mine == generation else { return }
+            done()
+            onSettled()
+        }
+    }
+
+    // MARK: One place
+
+    private enum Attempt {
+        case done
+        case failed(String)
+        /// Something else is wanted by now.
+        case outdated
+    }
+
+    /// Puts a place as it is wanted now, when whoever works on it is done.
+    ///
+    /// - Returns: what went wrong.
+    private func settle(_ place: PlaceName) async -> String? {
+        while let other = busy[place] { _ = await other.value }
+        while !ledger.isDone(place, wishes[place]) {
+            let task = Task { await put(place, wishes[place]) }
+            busy[place] = task
+            let attempt = await task.value
+            busy[place] = nil
+            switch attempt {
+            case .done: return nil
+            case .failed(let problem): return problem
+            // A task that was told to stop does not start again.
+            case .outdated: continue
+            }
+        }
+        return nil
+    }
+
+    private func put(_ place: PlaceName, _ wish: Ledger.Wish?) async -> Attempt {
+        guard let target = places.place(place) else { return .done }
+        do throws(PlaceError) {
+            let names = ledger.names(place, wish)
+            guard let current = try await target.read(names) else {
+                // There is no such thing here, and nothing to put back.
+                if ledger[place] != nil {
+                    ledger.forget(place)
+                    save()
+                }
+                return .done
+            }
+            guard wish == wishes[place] else { return .outdated }
+            let changes: Settings
+            switch note(place, wish, current) {
+            case .success(let noted): changes = noted
+            case .failure(let error): return .failed(error.description)
+            }
+            if !changes.isEmpty { try await target.write(changes) }
+            let after = try await target.read(names) ?? [:]
+            let wrong = ledger.finish(place, current: after)
+            save()
+            guard wish == wishes[place] else { return .outdated }
+            return wrong.isEmpty
+                ? .done : .failed("\(place) does not hold what was written to it: \(wrong.joined(separator: ", "))")
+        } catch {
+            return wish == wishes[place] ? .failed(error.description) : .outdated
+        }
+    }
+
+    /// Notes what is about to be written, and says what that is.
+    ///
+    /// - Returns: a failure where it must not be: only what raises protection, or puts back what was there, may go on
+    ///   without a note on disk.
+    private func note(_ place: PlaceName, _ wish: Ledger.Wish?, _ current: Settings) -> Result<Settings, PlaceError> {
+        let before = ledger
+        ledger.lift(place, for: wish)
+        let changes = ledger.begin(place, wish, current: current)
+        do throws(SystemError) {
+            try journal.save(ledger, boot: boot)
+        } catch {
+            if let wish, wish.effect != .tightening {
+                ledger = before
+                return .failure(.failed("\(error): nothing was changed, since it could not be put back"))
+            }
+            onTrouble("\(error): after an accident \(place) could not be put back")
+        }
+        return .success(changes)
+    }
+
+    private func save() {
+        do throws(SystemError) {
+            try journal.save(ledger, boot: boot)
+        } catch {
+            onTrouble("\(error): after an accident places would be looked at again")
+        }
+    }
+}
