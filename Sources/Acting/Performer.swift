@@ -59,7 +59,7 @@ final class Performer {
     }
 
     private func hold(_ digest: String, _ states: [NamedState]) {
-        guard let ruleSet = book.ruleSet(digest) else { return tell(.outdated(digest: book.digest)) }
+        guard let ruleSet = book.ruleSet(digest) else { return tell(.outdated(digest: book.digest, id: nil)) }
         if let protection { ActionActor.shared.loop.cancel(protection) }
         protection = nil
         var wanted: [Reconciler.Wanted] = []
@@ -82,7 +82,7 @@ final class Performer {
     }
 
     private func run(_ id: UInt64, _ digest: String, _ action: NamedAction) {
-        guard let ruleSet = book.ruleSet(digest) else { return tell(.outdated(digest: book.digest)) }
+        guard let ruleSet = book.ruleSet(digest) else { return tell(.outdated(digest: book.digest, id: id)) }
         guard running[id] == nil else { return }
         guard let rule = ruleSet.rule(named: action.rule), rule.isEnabled, !rule.isObserving, !book.isObserving else {
             return tell(.ended(id: id, ActionEnd(.failed, because: "the rule does not act")))

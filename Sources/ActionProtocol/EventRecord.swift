@@ -51,8 +51,8 @@ extension EventRecord {
             }
     }
 
-    /// IFNAMSIZ, and what a name may hold by dev_valid_name of the kernel; nothing is gained by the rest of ASCII.
-    private static func isInterface(_ name: String) -> Bool {
+    /// Whether a text can be the name of an interface: IFNAMSIZ, and what a name may hold by dev_valid_name of the kernel; nothing is gained by the rest of ASCII.
+    public static func isInterface(_ name: String) -> Bool {
         (1...15).contains(name.utf8.count) && name != "." && name != ".."
             && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
     }

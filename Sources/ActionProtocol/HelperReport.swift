@@ -3,7 +3,9 @@ internal import JSON
 /// What a helper tells the agent: one line of JSON each.
 public enum HelperReport: Hashable, Sendable {
     /// The rule files as the helper reads them are others: nothing was done. The agent reads them again.
-    case outdated(digest: String)
+    ///
+    /// - Parameter id: of the action that was not begun; nil where it was about what shall hold.
+    case outdated(digest: String, id: UInt64?)
     /// The action has begun.
     case started(id: UInt64)
     /// The action is over, or will not be begun.
@@ -59,9 +61,10 @@ extension HelperReport {
         var writer = JSONWriter()
         writer.object { writer in
             switch self {
-            case .outdated(let digest):
+            case .outdated(let digest, let id):
                 writer.field("is", "outdated")
                 writer.field("digest", digest)
+                if let id { writer.field("id", id) }
             case .started(let id):
                 writer.field("is", "started")
                 writer.field("id", id)
@@ -95,7 +98,7 @@ extension HelperReport {
         switch word {
         case "outdated":
             guard let digest = Name.digest(value["digest"]) else { return nil }
-            self = .outdated(digest: digest)
+            self = .outdated(digest: digest, id: Name.identifier(value["id"]))
         case "started":
             guard let id = Name.identifier(value["id"]) else { return nil }
             self = .started(id: id)

@@ -19,7 +19,7 @@ package final class Agent {
     private let loop: EventLoop
     private let paths: AgentPaths
     package let watcher: EnvironmentWatcher
-    private let runner: CommandRunner
+    private let dispatcher: ActionDispatcher
     private let prober: Prober
     private var probes: [UInt64: Prober.Identifier] = [:]
     private var analytics: AnalyticsLog?
@@ -29,27 +29,23 @@ package final class Agent {
     private var timer: (timer: EventLoop.Timer, due: Int64)?
     private var saved: ActivationState?
     private var savedActivations: UInt64?
-    private var nextAction: UInt64 = 0
-    private var running: [RuleEdge: Set<CommandRunner.Identifier>] = [:]
     private var source: RuleSource?
     private var clock: ClockWatch?
     private var ruleProblems: [String] = []
     private var problems: [String: String] = [:]
 
-    private struct RuleEdge: Hashable {
-        let rule: String
-        let edge: Rule.Edge
-    }
-
     package init(on loop: EventLoop, paths: AgentPaths) {
         self.loop = loop
         self.paths = paths
         watcher = EnvironmentWatcher(on: loop)
-        runner = CommandRunner(loop: loop)
+        dispatcher = ActionDispatcher(helper: paths.rootHelper, on: loop)
         prober = Prober(on: loop)
         analytics = AnalyticsLog(path: paths.analytics) { [unowned self] error in
             report("analytics", "\(error): the analytics log misses lines")
         }
+        dispatcher.publish = { [unowned self] in publish($0) }
+        dispatcher.onOutdated = { [unowned self] in reload() }
+        dispatcher.report = { [unowned self] in if let problem = $1 { report($0, problem) } else { problems[$0] = nil } }
     }
 
     package func start() throws {
@@ -69,12 +65,16 @@ package final class Agent {
             encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) },
             explain: { [unowned self] in explain($0) })
         publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
+        dispatcher.use(rules?.ruleSet ?? RuleSet(), digest: rules?.digest ?? "")
+        try listenForSessions()
         let resumable = saved.flatMap { $0.isResumable(in: watcher.environment) ? $0 : nil }
         engine = RuleEngine(
             ruleSet: rules?.ruleSet ?? RuleSet(),
             options: (rules?.configuration ?? AgentConfiguration()).engineOptions, resuming: resumable?.rules ?? [],
             pending: resumable?.pending ?? [], isResuming: resumable != nil)
         perform(engine.update(watcher.environment, at: .now()))
+        // Whatever a former agent had put in place and nobody wants any more ends now.
+        dispatcher.hold(desiredStates, in: watcher.environment, always: true)
         watcher.onChange = { [unowned self] in
             for change in $0 { publish(FeedEvent(change, in: watcher.environment)) }
         }
@@ -84,12 +84,19 @@ package final class Agent {
         ServiceManager.ready(status)
     }
 
+    /// Helpers of users' sessions come to us: who serves them can be seen from the socket, and root's helper needs no
+    /// list of who is logged in.
+    private func listenForSessions() throws {
+        try dispatcher.listen(try UnixSocket.listen(at: paths.sessionSocket, mode: 0o666))
+    }
+
     /// Reads the rule files again; files with errors leave the last good rules in force.
     func reload() { source?.reload() }
 
     private func reloaded(_ rules: InstalledRules) {
         complain(rules.problems)
         if let ruleSet = rules.ruleSet, let configuration = rules.configuration {
+            dispatcher.use(ruleSet, digest: rules.digest)
             perform(engine.replace(with: ruleSet, options: configuration.engineOptions, at: .now()))
         }
         ServiceManager.status(status)
@@ -102,7 +109,7 @@ package final class Agent {
         watcher.onChange = nil
         watcher.afterChange = nil
         if let timer { loop.cancel(timer.timer) }
-        runner.cancelAll()
+        dispatcher.stop()
         prober.cancelAll()
         whenIdle(until: Timestamp.now().boottime + 800_000) { [self] in
             publish(FeedEvent(.agentStopped, at: .now()))
@@ -113,7 +120,7 @@ package final class Agent {
 
     private func whenIdle(until deadline: Int64, _ body: @escaping () -> Void) {
         let now = Timestamp.now().boottime
-        guard runner.runningCount > 0, now < deadline else { return body() }
+        guard !dispatcher.isIdle, now < deadline else { return body() }
         loop.schedule(at: now + 10_000) { [self] in whenIdle(until: deadline, body) }
     }
 
@@ -138,17 +145,21 @@ package final class Agent {
             case .networkEntered, .networkLeft, .assuranceChanged, .ruleActivated, .ruleDeactivated, .ruleSkipped:
                 FeedEvent(decision, at: now).map(publish)
                 record(decision, at: now)
-            case .cancel(let rule, let edge):
-                for identifier in running[RuleEdge(rule: rule, edge: edge)] ?? [] { runner.cancel(identifier) }
-            case .run(let request): run(request)
+            case .cancel(let rule, let edge): dispatcher.cancel(rule: rule, edge: edge)
+            case .run(let request): dispatcher.run(request)
             case .stateChanged(_, let request):
-                if let request { refuse(request.rule, request.index, request.action.kind) }
+                if let request, !AgentAbilities.carriesOut(request.action) { refuse(request) }
             case .probe(let request): probe(request)
             case .cancelProbe(let identifier):
                 if let probe = probes.removeValue(forKey: identifier) { prober.cancel(probe) }
             }
         }
+        dispatcher.hold(desiredStates, in: watcher.environment)
         schedule()
+    }
+
+    private var desiredStates: [StateRequest] {
+        engine.desiredStates.filter { AgentAbilities.carriesOut($0.action) }
     }
 
     private func schedule() {
@@ -236,55 +247,11 @@ package final class Agent {
 
     // MARK: Actions
 
-    private func run(_ request: ActionRequest) {
-        guard AgentAbilities.carriesOut(request.action), case .command(let command) = request.action else {
-            return refuse(request.rule, request.index, request.action.kind)
-        }
-        let key = RuleEdge(rule: request.rule.name, edge: request.edge)
-        let fact = newFact(request.rule, request.index, request.action.kind)
-        var identifier: CommandRunner.Identifier?
-        identifier = runner.run(
-            Command(command, request),
-            started: { [unowned self] in publish(FeedEvent(.actionStarted(fact), at: .now())) },
-            completion: { [unowned self] result in
-                if let identifier { running[key]?.remove(identifier) }
-                finished(fact, result)
-            })
-        if let identifier { running[key, default: []].insert(identifier) }
-    }
-
     /// Whoever wrote the rule has to learn that it is not in force.
-    private func refuse(_ rule: Rule, _ index: Int, _ kind: String) {
-        var fact = newFact(rule, index, kind)
+    private func refuse(_ request: StateRequest) {
+        var fact = dispatcher.newFact(request.rule.name, request.index, request.action.kind)
         fact.because = AgentAbilities.limits
         publish(FeedEvent(.actionFailed(fact), at: .now()))
-    }
-
-    private func newFact(_ rule: Rule, _ index: Int, _ kind: String) -> FeedEvent.ActionFact {
-        nextAction += 1
-        return FeedEvent.ActionFact(id: nextAction, rule: rule.name, index: index, kind: kind)
-    }
-
-    private func finished(_ fact: FeedEvent.ActionFact, _ result: CommandResult) {
-        var fact = fact
-        fact.durationMilliseconds = result.duration / 1_000
-        switch result.end {
-        case .exited(let code):
-            fact.exit = code
-            publish(FeedEvent(code == 0 ? .actionSucceeded(fact) : .actionFailed(fact), at: .now()))
-        case .killed(let signal):
-            fact.because = "ended by signal \(signal)"
-            publish(FeedEvent(.actionFailed(fact), at: .now()))
-        case .timedOut:
-            fact.because = "timed out"
-            publish(FeedEvent(.actionFailed(fact), at: .now()))
-        case .failedToStart(let error):
-            fact.because = error.description
-            publish(FeedEvent(.actionFailed(fact), at: .now()))
-        case .cancelled, .dropped:
-            fact.because = "obsolete"
-            publish(FeedEvent(.actionCancelled(fact), at: .now()))
-        }
     }
 
     // MARK: Feed
@@ -297,8 +264,7 @@ package final class Agent {
         encoder.snapshotLine(of: watcher.environment, permission: permission) { [self] fields in
             fields.names("networks", engine.networks.map(\.name))
             fields.names("rules", engine.activeRules)
-            fields.names(
-                "actions", running.filter { !$0.value.isEmpty }.keys.map { "\($0.rule) \($0.edge.rawValue)" }.sorted())
+            fields.names("actions", dispatcher.running)
             // Nobody can hold a rule yet.
             fields.names("holds", [])
             let counters = watcher.counters

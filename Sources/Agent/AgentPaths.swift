@@ -20,7 +20,12 @@ public struct AgentPaths: Sendable {
 
     public static let defaultSocket = "/run/vicinity/events.sock"
 
+    /// Of `vicinity-act`.
+    public var rootHelper = "/run/vicinity-act.sock"
+
     var socket: String { "\(runtime)/events.sock" }
+    /// To which the helpers of users' sessions connect.
+    var sessionSocket: String { "\(runtime)/session.sock" }
     var activations: String { "\(state)/activations.json" }
     var lastGoodRules: String { "\(state)/rules.json" }
     var analytics: String { "\(logs)/analytics.jsonl" }

@@ -1,7 +1,7 @@
+internal import ActionProtocol
 internal import Actions
 internal import Environment
 internal import Feed
-internal import JSON
 internal import Netlink
 internal import Platform
 internal import Rules
@@ -41,47 +41,35 @@ extension FeedEvent {
     }
 }
 
-extension Command {
-    /// One lane a rule: its commands keep their order, other rules do not wait.
-    init(_ command: EdgeAction.Command, _ request: ActionRequest) {
-        let link = request.network?.links.first
-        let event = request.edge == .enter ? "rule.activated" : "rule.deactivated"
-        let context = Context(
-            event: event, network: request.network?.name, ssidHexadecimal: link?.wifi?.ssid?.hexadecimal,
-            bssid: link?.wifi?.bssid?.description, interface: link?.interfaceName, rule: request.rule.name)
-        self.init(
-            arguments: command.arguments, timeout: command.timeout, context: context,
-            input: Command.record(event, request), lane: request.rule.name)
+extension EventRecord {
+    /// - Parameter network: whose first link is told; nil where no place is known.
+    init(_ event: String, on network: NetworkMatch?) {
+        self.init(event: event)
+        guard let network else { return }
+        self.network = network.name
+        assurance = network.assurance.description
+        // The kernel lets names be odder than any that is told.
+        links = network.links.map(\.interfaceName).filter(EventRecord.isInterface)
+        guard let link = network.links.first else { return }
+        interface = links.first == link.interfaceName ? link.interfaceName : nil
+        interfaceIndex = link.interfaceIndex
+        ssid = link.wifi?.ssid?.octets
+        bssid = link.wifi?.bssid?.description
+        security = link.wifi?.security.rawValue
     }
+}
 
-    /// What a command reads from its standard input.
-    private static func record(_ event: String, _ request: ActionRequest) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.field("schema", "vicinity/1")
-            writer.field("type", event)
-            writer.object("rule") { writer in
-                writer.field("name", request.rule.name)
-                writer.field("file", request.rule.location.file)
-                writer.field("line", request.rule.location.line)
-            }
-            guard let network = request.network else { return }
-            writer.object("network") { writer in
-                writer.field("name", network.name)
-                writer.field("assurance", network.assurance.description)
-            }
-            guard let link = network.links.first else { return }
-            writer.field("interface", link.interfaceName)
-            writer.field("ifindex", link.interfaceIndex)
-            guard let wifi = link.wifi else { return }
-            writer.object("wifi") { writer in
-                writer.field("ssid", wifi.ssid?.text)
-                writer.field("ssid_hex", wifi.ssid?.hexadecimal)
-                writer.field("bssid", wifi.bssid?.description)
-                writer.field("security", wifi.security.rawValue)
-            }
+extension FeedEvent {
+    /// How an action ended.
+    init(_ fact: ActionFact, _ end: ActionEnd, at time: Timestamp) {
+        var fact = fact
+        fact.exit = end.exit
+        fact.durationMilliseconds = end.duration.map { $0 / 1_000 }
+        fact.because = end.because
+        switch end.result {
+        case .succeeded: self.init(.actionSucceeded(fact), at: time)
+        case .failed: self.init(.actionFailed(fact), at: time)
+        case .cancelled: self.init(.actionCancelled(fact), at: time)
         }
-        writer.endLine()
-        return writer.octets
     }
 }

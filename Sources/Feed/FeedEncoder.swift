@@ -115,7 +115,7 @@ public struct FeedEncoder {
                 if let because = rule.because { writer.field("because", because.clipped(to: 1_024)) }
             }
         case .actionStarted(let action), .actionSucceeded(let action), .actionFailed(let action),
-            .actionCancelled(let action):
+            .actionCancelled(let action), .actionReverted(let action):
             writer.object("action") { writer in
                 writer.field("id", action.id)
                 writer.field("rule", action.rule.clipped(to: 1_024))
@@ -124,6 +124,7 @@ public struct FeedEncoder {
                 if let exit = action.exit { writer.field("exit", exit) }
                 if let duration = action.durationMilliseconds { writer.field("duration_ms", duration) }
                 if let because = action.because { writer.field("because", because.clipped(to: 4_096)) }
+                if let user = action.user { writer.field("user", user.clipped(to: 256)) }
             }
         case .agentStarted(let version): writer.object("agent") { $0.field("version", version) }
         case .agentReloaded(let problems): writer.object("agent") { $0.field("problems", problems) }

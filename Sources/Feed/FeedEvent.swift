@@ -33,6 +33,8 @@ public struct FeedEvent: Sendable {
         case actionSucceeded(ActionFact)
         case actionFailed(ActionFact)
         case actionCancelled(ActionFact)
+        /// What a state action had set is as it was before, or as somebody else set it since.
+        case actionReverted(ActionFact)
         case agentStarted(version: String)
         case agentReloaded(problems: Int)
         case agentStopped
@@ -80,6 +82,8 @@ public struct FeedEvent: Sendable {
         public var durationMilliseconds: Int64?
         /// Why it failed or was cancelled.
         public var because: String?
+        /// In whose session it was done; nil for the machine.
+        public var user: String?
 
         public init(
             id: UInt64, rule: String, index: Int, kind: String, exit: Int32? = nil, durationMilliseconds: Int64? = nil,
@@ -109,6 +113,7 @@ public struct FeedEvent: Sendable {
         case .actionSucceeded: "action.succeeded"
         case .actionFailed: "action.failed"
         case .actionCancelled: "action.cancelled"
+        case .actionReverted: "action.reverted"
         case .agentStarted: "agent.started"
         case .agentReloaded: "agent.reloaded"
         case .agentStopped: "agent.stopped"

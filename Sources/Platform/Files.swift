@@ -65,6 +65,9 @@ public enum Files {
         try SystemError.check("fsync", parent) { fsync(directory.rawValue) }
     }
 
+    /// Whether there is anything by this name.
+    public static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
     /// Makes a directory and those above it that are missing; one that is there stays as it is.
     public static func makeDirectory(_ path: String, mode: UInt32) throws(SystemError) {
         var reached = ""

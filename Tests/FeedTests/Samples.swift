@@ -87,7 +87,8 @@ enum Samples {
             .networkEntered(.init(name: "office", assurance: "claimed")), .networkLeft(network, minutes: 3),
             .networkAssuranceChanged(network), .ruleActivated(rule), .ruleDeactivated(rule), .ruleSkipped(rule),
             .actionStarted(.init(id: 1, rule: "r", index: 0, kind: "command")), .actionSucceeded(action),
-            .actionFailed(action), .actionCancelled(action), .agentStarted(version: "0.1.0"),
+            .actionFailed(action), .actionCancelled(action), .actionReverted(action),
+            .agentStarted(version: "0.1.0"),
             .agentReloaded(problems: 2), .agentStopped,
         ]
     }

@@ -1,0 +1,122 @@
+internal import ActionProtocol
+internal import Feed
+internal import Platform
+
+/// What one helper was asked to keep, and what it said of that: one started, then one succeeded, failed or reverted for
+/// each state, however often it is asked.
+final class StateKeeper {
+    struct Order: Equatable {
+        var state: NamedState
+        /// The action's, for the feed.
+        var kind: String
+    }
+
+    private enum Phase: Equatable {
+        case begun
+        case held
+        case failed(String)
+        case ending
+    }
+
+    private struct Key: Hashable {
+        let rule: String
+        let index: Int
+    }
+
+    private struct Tracked {
+        var fact: FeedEvent.ActionFact
+        var phase: Phase
+        var since: Int64
+    }
+
+    private let user: String?
+    private var orders: [Order] = []
+    private var tracked: [Key: Tracked] = [:]
+    private var said: (digest: String, states: [NamedState])?
+
+    /// Everything that was asked last has been tried.
+    var isSettled = true
+
+    /// - Parameter user: whose session it is; nil for the machine.
+    init(user: String?) {
+        self.user = user
+    }
+
+    var states: [NamedState] { orders.map(\.state) }
+
+    /// Whether something was asked that could not be done.
+    var hasFailures: Bool {
+        tracked.values.contains { if case .failed = $0.phase { true } else { false } }
+    }
+
+    /// Notes what is wanted from now on.
+    ///
+    /// - Returns: what has begun by that.
+    func declare(
+        _ orders: [Order], at now: Timestamp, facts: (_ rule: String, _ index: Int, _ kind: String) -> FeedEvent.ActionFact
+    ) -> [FeedEvent] {
+        self.orders = orders
+        let wanted = Dictionary(
+            orders.map { (Key(rule: $0.state.rule, index: $0.state.index), $0.kind) }, uniquingKeysWith: { $1 })
+        for key in tracked.keys where wanted[key] == nil {
+            tracked[key]?.phase = .ending
+            tracked[key]?.since = now.boottime
+        }
+        return orders.compactMap { order in
+            let key = Key(rule: order.state.rule, index: order.state.index)
+            if let known = tracked[key], known.phase != .ending { return nil }
+            var fact = facts(key.rule, key.index, order.kind)
+            fact.user = user
+            tracked[key] = Tracked(fact: fact, phase: .begun, since: now.boottime)
+            return FeedEvent(.actionStarted(fact), at: now)
+        }
+    }
+
+    /// Whether the helper has not been asked for just this yet.
+    func isUnsaid(_ digest: String) -> Bool { said.map { $0.digest != digest || $0.states != states } ?? true }
+
+    func wasSaid(_ digest: String) {
+        said = (digest, states)
+        isSettled = false
+    }
+
+    /// The helper is another one, or has not taken it.
+    func forgetSaid() { said = nil }
+
+    /// What becomes of what a helper reports.
+    func took(_ outcome: StateOutcome, rule: String, index: Int, at now: Timestamp) -> FeedEvent? {
+        let key = Key(rule: rule, index: index)
+        guard var entry = tracked[key] else { return nil }
+        var fact = entry.fact
+        fact.durationMilliseconds = (now.boottime - entry.since) / 1_000
+        switch (outcome, entry.phase) {
+        case (.held, .ending), (.held, .held): return nil
+        case (.held, _):
+            entry.phase = .held
+            tracked[key] = entry
+            return FeedEvent(.actionSucceeded(fact), at: now)
+        case (.reverted, .ending):
+            tracked[key] = nil
+            return FeedEvent(.actionReverted(fact), at: now)
+        case (.reverted, _): return nil
+        case (.failed(let because), .ending):
+            tracked[key] = nil
+            fact.because = "what was there before is not back: \(because)"
+            return FeedEvent(.actionFailed(fact), at: now)
+        case (.failed(let because), let phase):
+            guard phase != .failed(because) else { return nil }
+            entry.phase = .failed(because)
+            tracked[key] = entry
+            fact.because = because
+            return FeedEvent(.actionFailed(fact), at: now)
+        }
+    }
+
+    /// The helper cannot be reached.
+    func failAll(_ because: String, at now: Timestamp) -> [FeedEvent] {
+        isSettled = true
+        return orders.compactMap {
+            took(.failed(because: because), rule: $0.state.rule, index: $0.state.index, at: now)
+        }
+    }
+}
