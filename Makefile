@@ -22,6 +22,7 @@ RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -Xfrontend -Xsw
 build: dependencies $(STATIC)/libstdc++.a
 	$(RELEASE) --product vicinity
 	$(RELEASE) --product vicinityd
+	$(RELEASE) --product vicinity-act
 	$(RELEASE) --product vicinity-probe
 
 $(STATIC)/libstdc++.a:

@@ -85,7 +85,8 @@ let package = Package(
         .target(
             name: "CommandLine",
             dependencies: [
-                "Agent", "Environment", "Feed", "InstalledRules", "JSON", "Netlink", "Platform", "Rules", "WiFi",
+                "Acting", "Agent", "Environment", "Feed", "InstalledRules", "JSON", "Netlink", "Platform", "Rules",
+                "WiFi",
             ],
             swiftSettings: touchingC),
         .target(

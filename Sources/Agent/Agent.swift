@@ -61,7 +61,7 @@ package final class Agent {
         complain(rules?.problems ?? [])
         try watcher.start()
         server = try FeedServer(
-            at: paths.socket, on: loop, permission: Agent.permission,
+            try ServiceManager.listener(at: paths.socket), on: loop, permission: Agent.permission,
             encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) },
             explain: { [unowned self] in explain($0) })
         publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
@@ -87,7 +87,7 @@ package final class Agent {
     /// Helpers of users' sessions come to us: who serves them can be seen from the socket, and root's helper needs no
     /// list of who is logged in.
     private func listenForSessions() throws {
-        try dispatcher.listen(try UnixSocket.listen(at: paths.sessionSocket, mode: 0o666))
+        try dispatcher.listen(try ServiceManager.listener(at: paths.sessionSocket))
     }
 
     /// Reads the rule files again; files with errors leave the last good rules in force.

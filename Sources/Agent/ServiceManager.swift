@@ -1,10 +1,29 @@
 internal import CSystemd
+internal import Glibc
+internal import Platform
 
-/// What is told to the service manager, sd_notify(3); nothing where there is none.
+/// What is told to the service manager, sd_notify(3), and what it hands over, sd_listen_fds(3); nothing where there is
+/// none.
 enum ServiceManager {
     static func ready(_ status: String) { notify("READY=1\nSTATUS=\(status)") }
     static func status(_ status: String) { notify("STATUS=\(status)") }
     static func stopping() { notify("STOPPING=1") }
 
     private static func notify(_ state: String) { _ = unsafe sd_notify(0, state) }
+
+    /// A stream socket at this path that everybody may connect to: the service manager's, in whose root-owned directory
+    /// we could not make one, else our own.
+    static func listener(at path: String) throws(SystemError) -> FileDescriptor {
+        let count = sd_listen_fds(0)
+        for descriptor in SD_LISTEN_FDS_START..<SD_LISTEN_FDS_START + max(count, 0)
+        where unsafe sd_is_socket_unix(descriptor, streamType, 1, path, 0) > 0 {
+            try SystemError.check("fcntl", path) { fcntl(descriptor, F_SETFL, O_NONBLOCK) }
+            // Whoever connects sees who listened last: not the service manager, who is root, but this process.
+            try SystemError.check("listen", path) { listen(descriptor, 128) }
+            return FileDescriptor(owning: descriptor)
+        }
+        return try UnixSocket.listen(at: path, mode: 0o666)
+    }
+
+    private static let streamType = Int32(SOCK_STREAM.rawValue)
 }

@@ -27,13 +27,13 @@ public final class FeedServer: @unchecked Sendable {
     private let explain: (String) -> [FeedLine]
 
     /// - Parameters:
-    ///   - path: of the socket; everybody may connect, and learns from the first line what they may see.
+    ///   - listener: a socket that listens; everybody may connect, and learns from the first line what they may see.
     ///   - permission: what a peer may see.
     ///   - encoder: the encoder as it is now, for lines made for one reader.
     ///   - snapshot: the first line for a reader.
     ///   - explain: the lines that explain a rule or a network, or everything that holds.
     public init(
-        at path: String, on loop: EventLoop, permission: @escaping (UnixSocket.Peer) -> FeedPermission,
+        _ listener: consuming FileDescriptor, on loop: EventLoop, permission: @escaping (UnixSocket.Peer) -> FeedPermission,
         encoder: @escaping () -> FeedEncoder, snapshot: @escaping (FeedPermission) -> FeedLine,
         explain: @escaping (String) -> [FeedLine] = { _ in [] }
     ) throws(SystemError) {
@@ -42,8 +42,20 @@ public final class FeedServer: @unchecked Sendable {
         self.encoder = encoder
         self.snapshot = snapshot
         self.explain = explain
-        listener = try UnixSocket.listen(at: path, mode: 0o666)
-        try loop.watch(listener.rawValue) { [unowned self] _ in acceptAll() }
+        let descriptor = listener.rawValue
+        self.listener = listener
+        try loop.watch(descriptor) { [unowned self] _ in acceptAll() }
+    }
+
+    /// On a socket of its own.
+    public convenience init(
+        at path: String, on loop: EventLoop, permission: @escaping (UnixSocket.Peer) -> FeedPermission,
+        encoder: @escaping () -> FeedEncoder, snapshot: @escaping (FeedPermission) -> FeedLine,
+        explain: @escaping (String) -> [FeedLine] = { _ in [] }
+    ) throws(SystemError) {
+        try self.init(
+            try UnixSocket.listen(at: path, mode: 0o666), on: loop, permission: permission, encoder: encoder,
+            snapshot: snapshot, explain: explain)
     }
 
     /// Ends every connection, after what can still be sent at once.

@@ -1,0 +1,79 @@
+internal import ActionProtocol
+internal import Actions
+internal import Glibc
+internal import InstalledRules
+internal import Platform
+
+/// Keeps a connection to the agent, and undoes what lowers protection when there is none for a while.
+@ActionActor
+final class SessionClient {
+    private static let retryDelay: Int64 = 2_000_000
+
+    private let loop = ActionActor.shared.loop
+    private let socket: String
+    private let performer: Performer
+    private var conversation: Conversation?
+
+    init(socket: String, state: String, rules: InstalledRules.Directories) {
+        self.socket = socket
+        let places = SessionPlaces()
+        performer = Performer(
+            book: RuleBook(rules, lastGood: "\(state)/rules.json"),
+            reconciler: Reconciler(
+                places: places, journal: "\(state)/journal.json", boot: SessionClient.sessionIdentifier),
+            edges: Edges(places: places, commands: SessionCommands(), notify: Notifier().notify), isOfUser: true)
+        performer.tell = { [unowned self] in conversation?.tell($0) }
+    }
+
+    func start() async {
+        await performer.start()
+        // Until the agent says that it may stay.
+        performer.take(.protect(after: Performer.patience / 1_000))
+        connect()
+    }
+
+    private func connect() {
+        do throws(SystemError) {
+            let connection = try UnixSocket.connect(to: socket, isBlocking: false)
+            let peer = try UnixSocket.peer(of: connection.rawValue)
+            guard isAgent(peer.user) else {
+                Log.write(.error, "\(socket) is served by user \(peer.user), who is not the agent: nothing is believed")
+                return tryAgain()
+            }
+            conversation = try Conversation(connection, with: performer, isRoot: false) { [unowned self] in lost() }
+        } catch {
+            tryAgain()
+        }
+    }
+
+    private func lost() {
+        conversation = nil
+        performer.cancelAll()
+        performer.take(.protect(after: Performer.patience / 1_000))
+        tryAgain()
+    }
+
+    private func tryAgain() {
+        loop.schedule(at: Timestamp.now().boottime + SessionClient.retryDelay) { [unowned self] in
+            ActionActor.assumeIsolated { connect() }
+        }
+    }
+
+    /// The agent's user; root, whose the whole machine is; or this user, trying something out.
+    private func isAgent(_ user: UInt32) -> Bool {
+        if user == 0 || user == geteuid() { return true }
+        guard let entry = unsafe getpwnam("vicinity") else { return false }
+        return unsafe entry.pointee.pw_uid == user
+    }
+
+    /// What the variables of the user's service manager last as long as: that manager, as its number and its start
+    /// (proc(5), field 22 of stat) name it.
+    private static var sessionIdentifier: String {
+        guard let manager = SessionProgram.variable("MANAGERPID"), Int32(manager) != nil,
+            let stat = try? Files.read("/proc/\(manager)/stat", limit: 4_096),
+            let end = stat.lastIndex(of: UInt8(ascii: ")"))
+        else { return Boot.identifier }
+        let fields = String(decoding: stat[(end + 1)...], as: UTF8.self).split(separator: " ")
+        return "\(Boot.identifier) \(manager) \(fields.count > 19 ? fields[19] : "")"
+    }
+}
