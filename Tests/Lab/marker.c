@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *variables[] = {"CONNECTION_ID", "CONNECTION_UUID", "VICINITY_EVENT", "VICINITY_NETWORK", "VICINITY_SSID_HEX",
-                                  "IFACE", "ESSID", "AdministrativeState", "OperationalState"};
+static const char *variables[] = {"CONNECTION_ID", "VICINITY_EVENT", "VICINITY_NETWORK",
+                                  "IFACE", "STATE", "ESSID"};
 
 static void say(const char *what, int count, char **words) {
     struct timespec now;

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from .layer import write_layer
+from .layer import compile_driver, write_layer
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 CACHE = REPOSITORY / ".build/lab"
@@ -43,9 +43,7 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin PYTHONPATH=/run/lab/lab PYTHONDONTWRIT
 """
 # The driver is init.
 DRIVER = "exec switch_root /root /bin/sh -c '{command}; sync; /run/lab/busybox poweroff -f'"
-# systemd is init. The package is installed as into an image that is being built: what it enables starts with this boot.
-SYSTEMD = """chroot . /usr/bin/dpkg --force-unsafe-io --install /run/lab/bin/vicinity.deb || fail "the package"
-exec switch_root /root /sbin/init"""
+SYSTEMD = "exec switch_root /root /sbin/init"
 
 
 class BootError(Exception):
@@ -95,7 +93,7 @@ def initramfs(job: dict, shares: list[str], lower: str, start: str, destination:
     entries += [("dev/console", 0o20600, b"", 5, 1), ("bin/busybox", 0o100755, busybox, 0, 0),
                 ("init", 0o100755, script.encode(), 0, 0), ("job.json", 0o100644, json.dumps(job).encode(), 0, 0)]
     entries += [(f"bin/{applet}", 0o120777, b"busybox", 0, 0) for applet in
-                ("sh", "mount", "insmod", "mkdir", "chmod", "cp", "poweroff", "switch_root", "chroot")]
+                ("sh", "mount", "insmod", "mkdir", "chmod", "cp", "poweroff", "switch_root")]
     entries += [(f"modules/{file.name}", 0o100644, file.read_bytes(), 0, 0) for file in files]
     destination.write_bytes(gzip.compress(cpio(entries), 1))
 
@@ -216,22 +214,19 @@ class WorkstationGuest(Guest):
     # Interfaces keep the kernel's names; a machine without a screen has terminals all the same.
     command_line = "console=ttyS0 loglevel=4 panic=-1 net.ifnames=0 audit=0 systemd.show_status=no"
     lower = "/layer:/image"
-    boot_limit = 180
+    boot_limit = 400
 
-    def __init__(self, job: dict, limit: float, package: Path, scenario):
+    def __init__(self, job: dict, limit: float, image: Path, scenario):
         super().__init__(job, limit)
-        if not (CACHE / "workstation.list").exists():
-            raise BootError(f"no workstation in {CACHE}: run Tests/Lab/install-workstation first")
-        if os.geteuid() != 0:
-            raise BootError("a workstation's files are root's: run as root")
-        shutil.copy(package, self.binaries / "vicinity.deb")
+        self.image = image
         shutil.copy(CACHE / "marker", self.binaries / "marker")
+        compile_driver(self.binaries / "compiled")
         self.layer = self.directory / "layer"
         self.layer.mkdir()
         write_layer(self.layer, scenario.stations, scenario.services, job["do"] == "shell")
 
     def roots(self) -> dict[str, Path]:
-        return {"image": CACHE / "workstation", "cache": CACHE, "layer": self.layer}
+        return {"image": self.image, "cache": CACHE, "layer": self.layer}
 
     def start(self, command: str) -> str:
         return SYSTEMD

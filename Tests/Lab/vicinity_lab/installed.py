@@ -105,7 +105,7 @@ class Installed:
         return run("vicinity", "status", "--format", "json", check=False)
 
     def wait_until_ready(self) -> None:
-        self.log.wait("the agent's first line", lambda: self.log.texts("feed agent"), 60)
+        self.log.wait("the agent's first line", lambda: self.log.texts("feed agent"), 120)
 
     def restart_agent(self) -> None:
         """Killed, without a chance to tidy up; systemd starts the next one."""

@@ -310,7 +310,7 @@ class WorkstationNetworkManager(NetworkManager):
         self.log, self.air, self.station = log, air, station
 
     def start(self) -> None:
-        self.wait_until_managed(lambda: False, 90)
+        self.wait_until_managed(lambda: False, 240)
 
     def stop(self) -> None:
         pass  # it ends with the machine

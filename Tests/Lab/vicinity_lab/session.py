@@ -42,7 +42,7 @@ def environment(user: str, desktop: str | None = None) -> dict[str, str]:
 
 
 def execute(command: list[str], user: str = "root", desktop: str | None = None, within: bool = False,
-            limit: float = 60) -> tuple[int, str]:
+            limit: float = 120) -> tuple[int, str]:
     """Exit status, and output without the last line feed. `within`: as a unit of the user's manager, which makes it
     part of the session to polkit."""
     options = {}
@@ -73,7 +73,7 @@ def sessions_of(user: str) -> list[str]:
     return [row.split()[0] for row in rows if row.split()[2:3] == [user]]
 
 
-def wait_for_session(log: Log, user: str, limit: float = 90) -> None:
+def wait_for_session(log: Log, user: str, limit: float = 240) -> None:
     """A bus of their own, and a session that logind lists: it is there first."""
     uid = pwd.getpwnam(user).pw_uid
     wait_for_socket(Path(f"/run/user/{uid}/bus"), None, limit)

@@ -52,7 +52,7 @@ class Steps:
         tries = [text for text in self.watch.associations(self.interface, self.since) if " connected to " in text]
         if len(tries) > 1:
             raise AirTrouble(f"the station needed {len(tries)} tries to join {name}")
-        if self.scenario.dhcp:
+        if self.scenario.dhcp and step.get("wait") != "air":
             self.manager.wait_for_address(self.since)
 
     def wait_joined(self, ap, step: dict) -> None:

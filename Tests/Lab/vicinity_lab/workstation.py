@@ -10,7 +10,7 @@ from .air import Air, Watch
 from .guest import Sender, prepare
 from .installed import Installed, boot_seconds, notify_ready
 from .managers import WorkstationNetworkManager
-from .peers import Peers
+from .peers import Peers, install_dispatchers
 from .session import wait_for_session
 from .watching import LAB, AirTrouble, Log, Process, Timeout
 from .workstation_steps import WorkstationSteps
@@ -88,6 +88,8 @@ def main() -> None:
         if job["do"] == "run":
             run_scenario(send, scenario, job["captures"])
         else:
+            if job["do"] == "peers":
+                install_dispatchers()
             workstation = Workstation(send, scenario, captures=job["do"] == "peers")
             workstation.wait_until_ready()
             if job["do"] == "shell":

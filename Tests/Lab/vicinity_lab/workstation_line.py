@@ -1,21 +1,25 @@
 """The host's side of the workstation: which package, one boot a scenario, and what comes back."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 
 from . import scenario as scenarios
-from .boot import REPOSITORY, BootError, WorkstationGuest
+from .boot import CACHE, REPOSITORY, BootError, WorkstationGuest
+from .layer import installed
 from .verdict import Verdict, messages, validator
 
 
-@contextmanager
-def package(arguments):
-    """The package that is asked for; made first where only programs are there."""
+def image(arguments) -> Path:
+    """The workstation with the package that is asked for; that is made first where only programs are there."""
+    if os.geteuid() != 0:
+        raise BootError("a workstation's files are root's: run as root")
+    # Does nothing where it is done. Whoever reads the results must not read what it says.
+    subprocess.run([str(REPOSITORY / "Tests/Lab/install-workstation")], check=True, stdout=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="vicinity-lab-") as directory:
         if arguments.binary:
             subprocess.run([str(REPOSITORY / "packaging/build-deb"), str(arguments.binary.resolve()), directory], check=True,
@@ -24,12 +28,11 @@ def package(arguments):
             (Path(directory) if arguments.binary else REPOSITORY / ".build/deb").glob("vicinity_*.deb"))
         if not where or not where[-1].exists():
             raise scenarios.ScenarioError("no package: `make deb` first, or name one by --deb")
-        yield where[-1]
-
-
-def install() -> None:
-    """Does nothing where it is done. Whoever reads the results must not read its."""
-    subprocess.run([str(REPOSITORY / "Tests/Lab/install-workstation")], check=True, stdout=sys.stderr)
+        try:
+            directory = installed(CACHE / "workstation", where[-1])
+        except RuntimeError as error:
+            raise scenarios.ScenarioError(str(error)) from error
+    return directory
 
 
 def job(what: str, scenario, path: str, captures: bool = False) -> dict:
@@ -38,24 +41,23 @@ def job(what: str, scenario, path: str, captures: bool = False) -> dict:
 
 def workstation(arguments) -> int:
     chosen = scenarios.load_all(arguments.scenario, scenarios.WORKSTATION)
-    install()
-    with package(arguments) as file:
-        if arguments.shell:
-            scenario = chosen[0]
-            with WorkstationGuest(job("shell", scenario, f"workstation/{scenario.name}.toml"), 0, file, scenario) as guest:
-                return guest.shell()
-        passed = sum(run(scenario, file, arguments) for scenario in chosen)
+    root = image(arguments)
+    if arguments.shell:
+        scenario = chosen[0]
+        with WorkstationGuest(job("shell", scenario, f"workstation/{scenario.name}.toml"), 0, root, scenario) as guest:
+            return guest.shell()
+    passed = sum(run(scenario, root, arguments) for scenario in chosen)
     print(f"{passed} passed, {len(chosen) - passed} failed")
     return 0 if passed == len(chosen) else 1
 
 
-def run(scenario, file: Path, arguments) -> bool:
+def run(scenario, root: Path, arguments) -> bool:
     """Again where the air, not the program, did something else."""
     schema = validator()
     what = job("run", scenario, f"workstation/{scenario.name}.toml", bool(arguments.keep_captures))
     for _ in range(scenarios.TRIES):
         verdict = Verdict(scenario, "systemd")
-        with WorkstationGuest(what, scenario.limit, file, scenario) as guest:
+        with WorkstationGuest(what, scenario.limit, root, scenario) as guest:
             try:
                 for message in messages(guest, arguments.verbose):
                     if message["kind"] == "line":
@@ -79,10 +81,9 @@ def run(scenario, file: Path, arguments) -> bool:
 
 def peers(arguments) -> int:
     scenario = scenarios.load(scenarios.LAB / "peers.toml")
-    install()
     results, said = None, []
-    with package(arguments) as file, WorkstationGuest(
-            job("peers", scenario, "peers.toml"), scenario.limit, file, scenario) as guest:
+    with WorkstationGuest(
+            job("peers", scenario, "peers.toml"), scenario.limit, image(arguments), scenario) as guest:
         try:
             for message in messages(guest, arguments.verbose):
                 if message["kind"] == "bench":
