@@ -90,10 +90,11 @@ public enum ActProgram {
         let loop = ActionActor.shared.loop
         do {
             try Files.makeDirectory(paths.state, mode: 0o700)
-            let lock = try Files.lock("\(paths.state)/lock")
+            // One that serves and did not answer holds it.
+            let lock = try Files.lock("\(paths.state)/lock", waits: request == nil)
             let signals = try Signals([SIGTERM, SIGINT], on: loop) { _ in loop.stop() }
             let listener = request == nil ? try listener(paths).release() : nil
-            Task { @ActionActor in
+            start {
                 let server = ActServer(paths, agentUser: agentUser) { loop.stop() }
                 await server.start()
                 if let listener { server.listen(FileDescriptor(owning: listener)) }
@@ -112,9 +113,17 @@ public enum ActProgram {
 
     @ActionActor private static var running: ActServer?
 
+    /// On the loop's thread, as everything else: a task that is begun elsewhere would make a pool of threads.
+    private static func start(_ body: @escaping @ActionActor @Sendable () async -> Void) {
+        ActionActor.shared.loop.perform { ActionActor.assumeIsolated { _ = Task { await body() } } }
+    }
+
     /// The service manager's socket, sd_listen_fds(3), else one of our own.
     private static func listener(_ paths: ActingPaths) throws(SystemError) -> FileDescriptor {
-        if sd_listen_fds(1) == 1 { return FileDescriptor(owning: SD_LISTEN_FDS_START) }
+        if sd_listen_fds(1) == 1 {
+            try SystemError.check("fcntl") { fcntl(SD_LISTEN_FDS_START, F_SETFL, O_NONBLOCK) }
+            return FileDescriptor(owning: SD_LISTEN_FDS_START)
+        }
         return try UnixSocket.listen(at: paths.socket, mode: 0o600)
     }
 }

@@ -79,14 +79,16 @@ public enum Files {
         }
     }
 
-    /// Waits until no other process holds this file, flock(2), and holds it as long as the descriptor is there.
-    public static func lock(_ path: String) throws(SystemError) -> FileDescriptor {
+    /// Holds a file, flock(2), as long as the descriptor is there.
+    ///
+    /// - Parameter waits: until no other process holds it; otherwise `EWOULDBLOCK` where one does.
+    public static func lock(_ path: String, waits: Bool = true) throws(SystemError) -> FileDescriptor {
         let file = FileDescriptor(
             owning: try SystemError.check("open", path) {
                 unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             })
         let descriptor = file.rawValue
-        try SystemError.check("flock", path) { flock(descriptor, LOCK_EX) }
+        try SystemError.check("flock", path) { flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) }
         return file
     }
 
