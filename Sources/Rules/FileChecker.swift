@@ -219,21 +219,11 @@ struct FileChecker {
     /// A duration such as `500ms`, `3s`, `2m` or `1h`, in microseconds.
     mutating func duration(_ value: TOMLValue, in range: ClosedRange<Int64>) -> Int64? {
         guard let text = string(value, expected: "a duration such as \"3s\"") else { return nil }
-        let digits = text.utf8.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
-        let unit: Int64? =
-            switch String(text.utf8.dropFirst(digits.count)) ?? "" {
-            case "ms": 1_000
-            case "s": 1_000_000
-            case "m": 60_000_000
-            case "h": 3_600_000_000
-            default: nil
-            }
-        guard let unit, let count = Int64(String(digits) ?? "") else {
+        guard let duration = DurationText.microseconds(of: text) else {
             error(.badValue, value.position, "expected a duration such as \"500ms\", \"3s\", \"2m\" or \"1h\"")
             return nil
         }
-        let (duration, isTooLarge) = count.multipliedReportingOverflow(by: unit)
-        guard !isTooLarge, range.contains(duration) else {
+        guard range.contains(duration) else {
             let bounds = "\(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))"
             error(.badValue, value.position, "expected a duration from \(bounds)")
             return nil

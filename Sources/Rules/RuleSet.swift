@@ -72,6 +72,11 @@ public struct RuleSet: Sendable {
             + networks.prefix(RuleSet.hintLimit).map(\.name)
         return Spelling.hint(for: name, among: names)
     }
+
+    /// The same where only a rule can have been meant.
+    func hint(forRule name: String) -> String {
+        Spelling.hint(for: name, among: rules.prefix(RuleSet.hintLimit).map(\.name))
+    }
 }
 
 /// A rule file that was read; its path is for messages only.
