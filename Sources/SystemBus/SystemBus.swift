@@ -81,6 +81,10 @@ public final class SystemBus {
     }
 
     public var isConnected: Bool { unsafe bus != nil }
+    /// For what else this room does with it.
+    var connection: OpaquePointer? { unsafe bus }
+    /// What the error says for people that a reply has just brought.
+    public private(set) var errorText = ""
     /// Whether there is a bus on this machine at all, be it away for a moment.
     public private(set) var exists = false
 
@@ -142,15 +146,44 @@ public final class SystemBus {
         _ name: String, _ path: String, _ interface: String, _ member: String, _ arguments: [Argument] = [],
         limit: UInt64 = callLimit, _ reply: @escaping (Reply) -> Void
     ) {
+        unsafe call(
+            name, path, interface, member, limit: limit,
+            appending: { [self] message in arguments.allSatisfy { unsafe append($0, to: message) >= 0 } }, reply)
+    }
+
+    /// The same with arguments of any type.
+    ///
+    /// - Parameters:
+    ///   - isStarting: whether the daemon is started for it, where it can be.
+    ///   - mayAsk: whether the callee may have a person asked, which takes as long as it takes.
+    public func call(
+        _ name: String, _ path: String, _ interface: String, _ member: String, limit: UInt64 = callLimit,
+        isStarting: Bool = false, mayAsk: Bool = false, writing write: (inout BusWriter) -> Void,
+        _ reply: @escaping (Reply) -> Void
+    ) {
+        unsafe call(
+            name, path, interface, member, limit: limit, isStarting: isStarting, mayAsk: mayAsk,
+            appending: { message in
+                var writer = unsafe BusWriter(message)
+                write(&writer)
+                return writer.isWhole
+            }, reply)
+    }
+
+    private func call(
+        _ name: String, _ path: String, _ interface: String, _ member: String, limit: UInt64,
+        isStarting: Bool = false, mayAsk: Bool = false, appending append: (OpaquePointer) -> Bool,
+        _ reply: @escaping (Reply) -> Void
+    ) {
         var message: OpaquePointer?
         guard let bus = unsafe bus,
-            unsafe sd_bus_message_new_method_call(bus, &message, name, path, interface, member) >= 0
+            unsafe sd_bus_message_new_method_call(bus, &message, name, path, interface, member) >= 0,
+            let message = unsafe message
         else { return fail(reply) }
         defer { unsafe sd_bus_message_unref(message) }
-        unsafe sd_bus_message_set_auto_start(message, 0)
-        for argument in arguments {
-            guard unsafe append(argument, to: message) >= 0 else { return fail(reply) }
-        }
+        if !isStarting { unsafe sd_bus_message_set_auto_start(message, 0) }
+        if mayAsk { unsafe sd_bus_message_set_allow_interactive_authorization(message, 1) }
+        guard unsafe append(message) else { return fail(reply) }
         let handler = Handler(self, .call(reply))
         let context = unsafe Unmanaged.passUnretained(handler).toOpaque()
         guard
@@ -158,8 +191,11 @@ public final class SystemBus {
         else { return fail(reply) }
         handlers[ObjectIdentifier(handler)] = handler
         // Sends it, and learns until when to wait.
-        if !isProcessing { wakeSoon() }
+        flush()
     }
+
+    /// To be called after something was sent.
+    func flush() { if !isProcessing, isConnected { wakeSoon() } }
 
     /// A property of an object's.
     public func properties(_ name: String, _ path: String, of interface: String, _ reply: @escaping (Reply) -> Void) {
@@ -189,6 +225,8 @@ public final class SystemBus {
         switch handler.kind {
         case .call(let reply):
             handler.bus?.handlers[ObjectIdentifier(handler)] = nil
+            let text = unsafe sd_bus_message_get_error(message)?.pointee.message
+            handler.bus?.errorText = unsafe text.map { unsafe String(cString: $0) } ?? ""
             reply(unsafe SystemBus.reply(in: message))
         case .match(let handle):
             // The daemon looks at the sender of what is for everybody. What somebody sends to us alone it hands over
@@ -308,7 +346,7 @@ public enum BusValue: Hashable, Sendable {
     private static let depthLimit = 12
 
     /// All values of a message; nil where there are more than anybody has a use for.
-    fileprivate static func contents(of message: OpaquePointer) -> [BusValue]? {
+    static func contents(of message: OpaquePointer) -> [BusValue]? {
         var budget = countLimit
         return unsafe values(in: message, depth: 0, &budget)
     }
