@@ -19,6 +19,9 @@ public struct AgentPaths: Sendable {
 
     public static let defaultSocket = "/run/vicinity/events.sock"
 
+    /// Whether this is the machine's agent, and not one that somebody tries out.
+    var isSystem: Bool { runtime == AgentPaths().runtime }
+
     var socket: String { "\(runtime)/events.sock" }
     var activations: String { "\(state)/activations.json" }
     var lastGoodRules: String { "\(state)/rules.json" }

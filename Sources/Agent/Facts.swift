@@ -41,6 +41,14 @@ extension FeedEvent {
     }
 }
 
+extension SnapshotFields.HeldRule {
+    init(_ held: RuleEngine.HeldRule, at now: Timestamp) {
+        self.init(
+            rule: held.rule, isOn: held.hold.isOn, holder: held.hold.holder, end: held.hold.end(from: now),
+            endsWithPlace: held.hold.endsWithPlace)
+    }
+}
+
 extension Command {
     /// One lane a rule: its commands keep their order, other rules do not wait.
     init(_ command: EdgeAction.Command, _ request: ActionRequest) {
