@@ -44,15 +44,17 @@ package final class ControlService {
 
     /// - Parameters:
     ///   - address: of another bus than the machine's.
+    ///   - limit: how long polkit may take where no person is asked, µs.
     ///   - report: told why nobody can have anything done by hand, and with nil that somebody can.
     package init(
-        of target: any Controlled, on loop: EventLoop, address: String? = nil, _ report: @escaping (String?) -> Void
+        of target: any Controlled, on loop: EventLoop, address: String? = nil, limit: UInt64 = 10_000_000,
+        _ report: @escaping (String?) -> Void
     ) {
         names = UserNames(on: loop)
         self.target = target
         self.report = report
         bus = SystemBus(on: loop, address: address)
-        authority = PolicyAuthority(bus)
+        authority = PolicyAuthority(bus, limit: limit)
         object = BusObject(ControlService.path, ControlService.interface, ControlRequest.methods, on: bus) {
             [unowned self] in take($0)
         }

@@ -17,15 +17,17 @@ final class PolicyAuthority {
     private static let name = "org.freedesktop.PolicyKit1"
     private static let path = "/org/freedesktop/PolicyKit1/Authority"
     private static let interface = "org.freedesktop.PolicyKit1.Authority"
-    /// What is decided without a person, and what a person may take, µs.
-    private static let limit: UInt64 = 10_000_000
+    /// What a person may take, µs.
     private static let patience: UInt64 = 120_000_000
 
     private let bus: SystemBus
+    private let limit: UInt64
     private var lastIdentifier: UInt64 = 0
 
-    init(_ bus: SystemBus) {
+    /// - Parameter limit: how long a decision may take for which no person is asked, µs.
+    init(_ bus: SystemBus, limit: UInt64) {
         self.bus = bus
+        self.limit = limit
     }
 
     /// Asks whether whoever has the unique name `sender` may do `action`. The name is nobody else's ever, unlike the
@@ -42,7 +44,7 @@ final class PolicyAuthority {
         let cancellation = "vicinity-\(lastIdentifier)"
         bus.call(
             PolicyAuthority.name, PolicyAuthority.path, PolicyAuthority.interface, "CheckAuthorization",
-            limit: mayAsk ? PolicyAuthority.patience : PolicyAuthority.limit, isStarting: true,
+            limit: mayAsk ? PolicyAuthority.patience : limit, isStarting: true,
             writing: { writer in
                 writer.structure("sa{sv}") { writer in
                     writer.text("system-bus-name")

@@ -13,18 +13,25 @@ extension SystemBus {
     /// Asks for a well-known name, on this connection, and tells whose it is whenever that changes.
     public func own(_ name: String, _ told: @escaping (Ownership) -> Void) {
         let driver = "org.freedesktop.DBus"
+        // The reply and the signal say the same.
+        var last: Ownership?
+        let tell = { (ownership: Ownership) in
+            guard ownership != last else { return }
+            last = ownership
+            told(ownership)
+        }
         match("sender='\(driver)',interface='\(driver)',member='NameOwnerChanged',arg0='\(name)'") {
             [unowned self] _, values in
             guard values.count == 3, let owner = values[2].text else { return }
-            told(owner == uniqueName ? .ours : .others)
+            tell(owner == uniqueName ? .ours : .others)
         }
         call(driver, "/org/freedesktop/DBus", driver, "RequestName", [.text(name), .unsigned(0)]) { reply in
             switch reply {
             // DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER and _ALREADY_OWNER of the D-Bus Specification.
-            case .values([.number(1)]), .values([.number(4)]): told(.ours)
-            case .values: told(.others)
-            case .absent: told(.refused(error: nil))
-            case .failed(let error): told(.refused(error: error))
+            case .values([.number(1)]), .values([.number(4)]): tell(.ours)
+            case .values: tell(.others)
+            case .absent: tell(.refused(error: nil))
+            case .failed(let error): tell(.refused(error: error))
             }
         }
     }

@@ -123,10 +123,11 @@ public final class BusCall {
         defer { unsafe sd_bus_message_unref(reply) }
         var writer = unsafe BusWriter(reply)
         body(&writer)
-        guard writer.isWhole else { return refuse("org.freedesktop.DBus.Error.Failed", "no reply could be made") }
+        // What the method does not return is not sent; and whoever is gone does not wait for it.
+        guard writer.isWhole, unsafe sd_bus_send(nil, reply, nil) >= 0 else {
+            return refuse("org.freedesktop.DBus.Error.Failed", "no reply could be made")
+        }
         isAnswered = true
-        // Whoever is gone does not wait for it.
-        unsafe sd_bus_send(nil, reply, nil)
         bus.flush()
     }
 
