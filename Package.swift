@@ -72,7 +72,8 @@ let package = Package(
         .target(
             name: "CommandLine",
             dependencies: [
-                "Agent", "CPlatform", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "SystemBus", "WiFi",
+                "Agent", "CPlatform", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "SystemBus",
+                "WiFi",
             ],
             swiftSettings: touchingC),
         .target(

@@ -180,6 +180,10 @@ package final class ControlService {
         switch verdict {
         case .needsPerson:
             refuse(call, .needsPerson, "polkit demands that a person authenticates for \(ControlService.action)")
+        case .nobodyToAsk:
+            refuse(
+                call, .notAuthorized,
+                "polkit finds nobody to ask for \(ControlService.action): no authentication agent runs in your session")
         case .authorized, .denied: refuse(call, .notAuthorized, "polkit refuses \(ControlService.action)")
         case .dismissed: refuse(call, .notAuthorized, "nobody authenticated")
         case .absent: refuse(call, .notAuthorized, "polkit does not run, so only root may do this")

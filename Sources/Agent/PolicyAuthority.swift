@@ -6,6 +6,8 @@ final class PolicyAuthority {
         case authorized
         /// A person could show that they may, and was not asked since the caller did not want that.
         case needsPerson
+        /// A person was to be asked, and there is nobody: no agent of polkit's runs where the caller is.
+        case nobodyToAsk
         case denied
         /// The person who was asked did not want to.
         case dismissed
@@ -82,7 +84,7 @@ final class PolicyAuthority {
             else { return .failed(nil) }
             if isAuthorized { return .authorized }
             if result[2]["polkit.dismissed"] != nil { return .dismissed }
-            return isChallenge && !mayAsk ? .needsPerson : .denied
+            return isChallenge ? (mayAsk ? .nobodyToAsk : .needsPerson) : .denied
         }
     }
 }

@@ -36,7 +36,7 @@ public struct Hold: Hashable, Sendable {
     public func words(at now: Timestamp) -> String {
         let end = CivilTime(local: end(from: now)).text(on: CivilTime(local: now.wall))
         let claim = "\(isOn ? "on" : "off") by \(holder)"
-        return endsWithPlace ? "\(claim) until the network changes, \(end) at the latest" : "\(claim) until \(end)"
+        return endsWithPlace ? "\(claim) until the network changes or \(end)" : "\(claim) until \(end)"
     }
 
     /// When it ends at the latest, by the civil time as it runs now: µs since 1970.
