@@ -1,3 +1,4 @@
+internal import Rules
 package import SystemBus
 
 /// What can be asked of the agent over the bus. Pure.
@@ -22,11 +23,7 @@ package enum ControlRequest: Hashable {
     /// Nil for what no method takes, or a name that no rule can have.
     package init?(_ method: String, _ values: [BusValue]) {
         let rule = values.first?.text ?? ""
-        let isName =
-            (1...64).contains(rule.utf8.count)
-            && rule.utf8.allSatisfy { octet in
-                (UInt8(ascii: "!")...UInt8(ascii: "~")).contains(octet)
-            }
+        let isName = RuleSet.isName(rule)
         switch (method, values.count) {
         case ("Hold", 4):
             guard isName, let isOn = values[1].flag, let duration = values[2].number, let endsWithPlace = values[3].flag

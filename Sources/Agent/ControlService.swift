@@ -118,6 +118,9 @@ package final class ControlService {
     private func authorize(_ request: ControlRequest, _ call: BusCall, _ user: UInt32) {
         if user == 0 { return carryOut(request, call, user, isUsers: false) }
         if let rule = request.heldRule, target.mayUsersHold(rule) {
+            guard waiting.change(user, at: Timestamp.now().boottime) else {
+                return finish(call) { $0.refuse(call, .busy, "too many changes within a minute; try again later") }
+            }
             return carryOut(request, call, user, isUsers: true)
         }
         guard waiting.ask(user) else {

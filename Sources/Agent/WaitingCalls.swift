@@ -1,13 +1,17 @@
-/// How many calls may wait for an answer: whoever calls without end keeps nobody else from calling.
+/// How many calls may wait for an answer, and how often users may change something: whoever calls without end keeps
+/// neither others from calling nor the agent from its work.
 package struct WaitingCalls {
     package static let perSender = 8
     package static let inAll = 128
     /// Of those, how many polkit is being asked about; root's never are.
     package static let askedPerUser = 4
     package static let asked = 16
+    /// How often within a minute a user may hold and release what takes nobody's leave.
+    package static let changesPerMinute = 20
 
     private var bySender: [String: Int] = [:]
     private var byUser: [UInt32: Int] = [:]
+    private var changes: [UInt32: [Int64]] = [:]
 
     package init() {}
 
@@ -37,5 +41,19 @@ package struct WaitingCalls {
     package mutating func answered(_ user: UInt32) {
         guard let count = byUser[user] else { return }
         byUser[user] = count > 1 ? count - 1 : nil
+    }
+
+    /// Notes that a user changes something by right of `user-hold`.
+    ///
+    /// - Parameter now: µs.
+    /// - Returns: whether that is not too often.
+    package mutating func change(_ user: UInt32, at now: Int64) -> Bool {
+        changes = changes.compactMapValues { times in
+            let recent = times.filter { $0 > now - 60_000_000 }
+            return recent.isEmpty ? nil : recent
+        }
+        guard changes[user, default: []].count < Self.changesPerMinute else { return false }
+        changes[user, default: []].append(now)
+        return true
     }
 }

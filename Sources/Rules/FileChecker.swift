@@ -138,18 +138,7 @@ struct FileChecker {
 
     /// A table or rule name: what can stand in an environment variable, a log and a command line as it is.
     mutating func checkName(_ member: TOMLMember, of kind: String) -> Bool {
-        let name = member.key.utf8
-        let isPlain = name.allSatisfy { octet in
-            switch octet {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
-        guard isPlain, let first = name.first, first != UInt8(ascii: "-"),
-            name.count <= RuleSetLoader.maximumNameLength
-        else {
+        guard RuleSet.isName(member.key) else {
             error(
                 .badName, member.position,
                 "the name of a \(kind) is 1 to \(RuleSetLoader.maximumNameLength) of A-Z a-z 0-9 _ - and does not "

@@ -55,6 +55,7 @@ struct ControlServiceTests {
         #expect(try bus.send("Hold", "int32:1", "boolean:true", "uint64:0", "boolean:true", as: .tester) == invalid)
         #expect(try bus.send("Run", "string:", as: .tester) == invalid)
         #expect(try bus.send("Run", "string:\u{e9}", as: .tester) == invalid)
+        #expect(try bus.send("Run", "string:$(polkit.message)", as: .tester) == invalid)
         #expect(try bus.send("Run", "string:" + String(repeating: "a", count: 65), as: .tester) == invalid)
         #expect(try bus.send("Walk", as: .tester) == "org.freedesktop.DBus.Error.UnknownMethod")
         #expect(stage.holds.isEmpty && stage.ran.isEmpty)
@@ -297,6 +298,41 @@ struct ControlServiceTests {
         #expect(problem?.contains("AccessDenied") == true && problem?.contains("io.vicinity.conf") == true)
     }
 
+    // MARK: What is packaged
+
+    private static let packaging = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("packaging")
+
+    /// A bus that lets nobody have a name but whom the packaged file lets.
+    @Test func thePackagedFileLetsTheAgentsUserAloneHaveTheName() throws {
+        let path = Self.packaging.appendingPathComponent("dbus/io.vicinity.conf").path
+        let file = try String(contentsOfFile: path, encoding: .utf8)
+        for (user, isAllowed) in [("vicinity", false), ("root", true)] {
+            let bus = try ControlBus(
+                denying: "<deny own=\"*\"/></policy><include>agent.conf</include><policy user=\"x\">"
+            ) {
+                try file.replacing("user=\"vicinity\"", with: "user=\"\(user)\"")
+                    .write(toFile: $0 + "/agent.conf", atomically: true, encoding: .utf8)
+            }
+            let stage = try ControlStage(on: bus, isReady: false)
+            defer { stage.stop() }
+            #expect((stage.problems == [nil]) == isAllowed)
+            if isAllowed { #expect(try bus.send("Reload", as: .tester) == "uint32 7") }
+        }
+    }
+
+    @Test func thePackagedActionTakesAnAdministratorAndIsOursToAskAbout() throws {
+        let path = Self.packaging.appendingPathComponent("polkit/io.vicinity.policy").path
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(text.contains("<action id=\"\(ControlService.action)\">"))
+        #expect(text.contains("<annotate key=\"org.freedesktop.policykit.owner\">unix-user:vicinity</annotate>"))
+        for subject in ["any", "inactive", "active"] {
+            #expect(text.contains("<allow_\(subject)>auth_admin</allow_\(subject)>"))
+        }
+    }
+
+    // MARK: The bus
+
     @Test func theSecondWaitsForTheName() throws {
         let bus = try ControlBus()
         let first = try ControlStage(on: bus)
@@ -324,6 +360,18 @@ struct ControlServiceTests {
         #expect(stage.problems.last??.contains("bus is gone") == true)
         _ = try caller.outcome()
         #expect(stage.holds.isEmpty)
+    }
+
+    @Test func theNameComesBackWithTheBus() throws {
+        let bus = try ControlBus()
+        let stage = try ControlStage(on: bus)
+        defer { stage.stop() }
+        bus.end()
+        until { stage.problems.count == 2 }
+        try bus.start()
+        until { stage.problems.count == 3 }
+        #expect(stage.problems.last == .some(nil))
+        #expect(try bus.send("Reload", as: .tester) == "uint32 7")
     }
 
     @Test func withoutABusThereIsAProblem() throws {
@@ -354,6 +402,14 @@ struct ControlServiceTests {
         #expect(enter(":2.1"))
         waiting.leave(":9.9")
         #expect(!enter(":2.2"))
+    }
+
+    @Test func whoNeedsNoLeaveChangesSomethingSoOften() {
+        var waiting = WaitingCalls()
+        func change(_ user: UInt32, _ seconds: Int64) -> Bool { waiting.change(user, at: seconds * 1_000_000) }
+        for second in 0..<Int64(WaitingCalls.changesPerMinute) { #expect(change(1_000, second)) }
+        #expect(!change(1_000, 59) && change(1_001, 59))
+        #expect(change(1_000, 60) && !change(1_000, 60) && change(1_000, 61))
     }
 
     @Test func oneUserLeavesRoomForOthers() {

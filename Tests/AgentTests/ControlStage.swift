@@ -9,12 +9,14 @@ import Testing
 
 /// A bus daemon of the test's own.
 final class ControlBus {
-    private let daemon = Process()
+    private var daemon = Process()
     let directory = "/tmp/vicinity-control-\(UInt32.random(in: 0 ... .max))"
     var address: String { "unix:path=\(directory)/socket" }
 
-    /// - Parameter policy: what nobody may do here.
-    init(denying policy: String = "") throws {
+    /// - Parameters:
+    ///   - policy: what nobody may do here.
+    ///   - prepare: given the directory, before the daemon starts.
+    init(denying policy: String = "", _ prepare: (String) throws -> Void = { _ in }) throws {
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
         try """
@@ -22,6 +24,13 @@ final class ControlBus {
         <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/>
         <allow user="*"/>\(policy)</policy></busconfig>
         """.write(toFile: directory + "/bus.conf", atomically: true, encoding: .utf8)
+        try prepare(directory)
+        try start()
+    }
+
+    /// Starts the daemon, once more after it died.
+    func start() throws {
+        daemon = Process()
         let ready = Pipe()
         daemon.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
         daemon.arguments = ["--config-file=\(directory)/bus.conf", "--nofork", "--print-address=1"]
