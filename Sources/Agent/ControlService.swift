@@ -67,7 +67,7 @@ package final class ControlService {
 
     package func start() {
         bus.connect()
-        if !bus.isConnected { report("there is no system bus: no rule can be held or run by hand") }
+        if !bus.exists { report("there is no system bus: no rule can be held or run by hand") }
     }
 
     package func stop() {

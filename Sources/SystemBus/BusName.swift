@@ -31,7 +31,8 @@ extension SystemBus {
             case .values([.number(1)]), .values([.number(4)]): tell(.ours)
             case .values: tell(.others)
             case .absent: tell(.refused(error: nil))
-            case .failed(let error): tell(.refused(error: error))
+            // The signal was first: what failed is the connection.
+            case .failed(let error): if last == nil { tell(.refused(error: error)) }
             }
         }
     }

@@ -36,8 +36,7 @@ struct AgentProgramTests {
             let build = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent().appendingPathComponent(".build/debug")
             // An ordinary user may not be able to enter the directory of the build.
-            try? FileManager.default.copyItem(
-                atPath: build.path + "/vicinityd", toPath: directory + "/vicinityd")
+            try ControlBus.copyProgram(build.path + "/vicinityd", to: directory)
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
             process.arguments =
@@ -260,7 +259,7 @@ struct AgentProgramTests {
         let bus = try ControlBus()
         let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent(".build/debug/vicinity").path
-        try FileManager.default.copyItem(atPath: program, toPath: place.directory + "/vicinity")
+        try ControlBus.copyProgram(program, to: place.directory)
         func vicinity(_ words: String..., as caller: ControlBus.Caller = .tester) throws -> ControlBus.Outcome {
             while true {
                 let outcome = try bus.start([place.directory + "/vicinity"] + words, as: caller).outcome()

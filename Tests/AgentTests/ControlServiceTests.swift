@@ -206,6 +206,33 @@ struct ControlServiceTests {
         #expect(polkit.questions.map(\.mayAsk) == [true, false])
     }
 
+    @Test func theCommandHasAPersonAskedWherePolkitDemandsThat() throws {
+        let bus = try ControlBus()
+        let polkit = try FakePolkit(.person, on: bus)
+        let stage = try ControlStage(on: bus)
+        defer {
+            stage.stop()
+            polkit.stop()
+        }
+        let program = Self.packaging.deletingLastPathComponent().appendingPathComponent(".build/debug/vicinity").path
+        try ControlBus.copyProgram(program, to: bus.directory)
+        func vicinity(_ words: String...) throws -> ControlBus.Outcome {
+            try bus.start([bus.directory + "/vicinity"] + words, as: .stranger).outcome()
+        }
+        #expect(try vicinity("hold", "nas", "on").status == 0)
+        #expect(stage.holds == ["nas on by nobody"])
+        #expect(polkit.questions.map(\.mayAsk) == [false, true])
+        // Nobody is asked twice in vain.
+        polkit.release(with: .no)
+        let refused = try vicinity("release", "nas")
+        #expect(refused.status == 77 && refused.complaint == "vicinity: polkit refuses io.vicinity.manage\n")
+        #expect(polkit.questions.count == 3)
+        polkit.release(with: .challenge)
+        let alone = try vicinity("run", "nas")
+        #expect(alone.status == 77 && alone.complaint.contains("no authentication agent runs in your session"))
+        #expect(polkit.questions.count == 5 && stage.ran.isEmpty)
+    }
+
     // MARK: Rules that users may hold
 
     @Test func anybodyMayHoldWhatUsersMayHoldAndNothingElse() throws {
@@ -368,6 +395,7 @@ struct ControlServiceTests {
         defer { stage.stop() }
         bus.end()
         until { stage.problems.count == 2 }
+        #expect(stage.problems.last??.contains("bus is gone") == true)
         try bus.start()
         until { stage.problems.count == 3 }
         #expect(stage.problems.last == .some(nil))

@@ -51,6 +51,14 @@ final class ControlBus {
         daemon.waitUntilExit()
     }
 
+    /// Copies a program to where anybody can run it. By a process of its own: what this one has open for writing, those
+    /// that other tests start at the same time have as well, and nobody can run that.
+    static func copyProgram(_ path: String, to directory: String) throws {
+        let copy = try Process.run(URL(fileURLWithPath: "/bin/cp"), arguments: ["-p", path, directory])
+        copy.waitUntilExit()
+        #expect(copy.terminationStatus == 0)
+    }
+
     enum Caller {
         /// Who runs the tests.
         case tester
@@ -126,6 +134,8 @@ extension ControlBus.Outcome {
 final class FakePolkit: @unchecked Sendable {
     enum Answer {
         case yes, no, challenge, dismissed, garbage, refusal
+        /// A person says yes.
+        case person
         /// Waits for `release`.
         case nothing
     }
@@ -214,7 +224,8 @@ final class FakePolkit: @unchecked Sendable {
             message: call.values[2]["polkit.message"]?.text ?? "", mayAsk: call.values[3].number == 1)
         let answer = state.withLock { state in
             state.questions.append(question)
-            return state.answer
+            guard state.answer == .person else { return state.answer }
+            return question.mayAsk ? .yes : .challenge
         }
         self.answer(call, answer)
     }
@@ -236,7 +247,7 @@ final class FakePolkit: @unchecked Sendable {
         case .dismissed: result(false, false, ["polkit.dismissed": "true"])
         case .garbage: call.answer { $0.flag(true) }
         case .refusal: call.refuse("org.freedesktop.PolicyKit1.Error.Failed", "no such action")
-        case .nothing: waiting.append(call)
+        case .nothing, .person: waiting.append(call)
         }
     }
 }
