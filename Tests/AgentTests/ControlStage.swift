@@ -206,8 +206,8 @@ final class FakePolkit: @unchecked Sendable {
     var cancelled: [String] { state.withLock { $0.cancelled } }
 
     func release(with answer: Answer) {
+        state.withLock { $0.answer = answer }
         loop.perform { [self] in
-            state.withLock { $0.answer = answer }
             for call in waiting { self.answer(call, answer) }
             waiting = []
         }
