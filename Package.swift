@@ -29,6 +29,7 @@ let package = Package(
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
         .target(name: "CPlatform"),
+        .target(name: "CBus"),
         .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .target(name: "CToml", cxxSettings: [.define("TOML_HEADER_ONLY", to: "1")]),
 
@@ -36,7 +37,7 @@ let package = Package(
         .target(name: "Platform", dependencies: ["CPlatform"], swiftSettings: touchingC),
         .target(
             name: "Netlink", dependencies: ["CNetlink", "CPlatform", "Platform"], swiftSettings: touchingC),
-        .target(name: "SystemBus", dependencies: ["CSystemd", "Platform"], swiftSettings: touchingC),
+        .target(name: "SystemBus", dependencies: ["CBus", "CSystemd", "Platform"], swiftSettings: touchingC),
         .target(name: "WiFi", dependencies: ["Netlink"], swiftSettings: strict),
         .target(
             name: "Environment", dependencies: ["CSystemd", "Netlink", "Platform", "SystemBus", "WiFi"],
@@ -81,13 +82,15 @@ let package = Package(
             name: "Agent",
             dependencies: [
                 "ActionProtocol", "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed",
-                "InstalledRules", "JSON", "Netlink", "Platform", "ProbeProtocol", "Probing", "Rules", "WiFi",
+                "InstalledRules", "JSON", "Netlink", "Platform", "ProbeProtocol", "Probing", "Rules", "SystemBus",
+                "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
             name: "CommandLine",
             dependencies: [
-                "Acting", "Agent", "Environment", "Feed", "InstalledRules", "JSON", "Netlink", "Platform", "Rules",
+                "Acting", "Agent", "CPlatform", "Environment", "Feed", "InstalledRules", "JSON", "Netlink", "Platform",
+                "Rules", "SystemBus",
                 "WiFi",
             ],
             swiftSettings: touchingC),
@@ -144,8 +147,8 @@ let package = Package(
         .testTarget(
             name: "AgentTests",
             dependencies: [
-                "Agent", "CommandLine", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "TestSupport",
-                "WiFi",
+                "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules",
+                "SystemBus", "TestSupport", "WiFi",
             ],
             swiftSettings: strict),
     ],

@@ -2,10 +2,12 @@ internal import Environment
 internal import Glibc
 internal import JSON
 internal import Platform
+internal import Rules
 
-/// Which rules held, and on which associations: so that a restarted agent does not enter again where it already is.
+/// Which rules held, and on which associations: so that a restarted agent does not enter again where it already is. And
+/// which rules somebody holds, until when.
 ///
-/// Associations are told apart by when they began, so the file holds no name.
+/// Associations are told apart by when they began, so the file has no name from the air.
 struct ActivationState: Hashable {
     struct Link: Hashable {
         var index: Int32
@@ -18,12 +20,15 @@ struct ActivationState: Hashable {
     var rules: [String]
     /// Those of them whose enter actions have not been started yet.
     var pending: [String]
+    /// By the name of the rule. Boot time goes on in the same boot, whatever happens to the agent.
+    var holds: [String: Hold]
 
-    init(_ environment: NetworkEnvironment, rules: [String], pending: [String]) {
+    init(_ environment: NetworkEnvironment, rules: [String], pending: [String], holds: [String: Hold]) {
         boot = Boot.identifier
         links = ActivationState.links(of: environment)
         self.rules = rules.sorted()
         self.pending = pending.sorted()
+        self.holds = holds
     }
 
     static func links(of environment: NetworkEnvironment) -> [Link] {
@@ -34,8 +39,10 @@ struct ActivationState: Hashable {
 
     /// Whether the rules may be resumed: not after another boot or on other associations.
     func isResumable(in environment: NetworkEnvironment) -> Bool {
-        Boot.identifier == boot && ActivationState.links(of: environment) == links
+        isOfThisBoot && ActivationState.links(of: environment) == links
     }
+
+    var isOfThisBoot: Bool { Boot.identifier == boot }
 
     // MARK: File
 
@@ -56,6 +63,17 @@ struct ActivationState: Hashable {
         }
         self.rules = rules.compactMap(\.string)
         pending = (value["pending"]?.array ?? []).compactMap(\.string)
+        holds = ActivationState.holds(in: value["holds"])
+    }
+
+    /// One that makes no sense spoils all of them: a rule that nobody holds is what its condition says.
+    private static func holds(in value: JSONValue?) -> [String: Hold] {
+        var holds: [String: Hold] = [:]
+        for entry in value?.array ?? [] {
+            guard let rule = entry["rule"]?.string, let hold = Hold(entry), holds.updateValue(hold, forKey: rule) == nil
+            else { return [:] }
+        }
+        return holds
     }
 
     func write(to path: String) throws(SystemError) {
@@ -76,8 +94,41 @@ struct ActivationState: Hashable {
             writer.array("pending") { writer in
                 for rule in pending { writer.string(rule) }
             }
+            writer.array("holds") { writer in
+                for (rule, hold) in holds.sorted(by: { $0.key < $1.key }) { hold.write(of: rule, to: &writer) }
+            }
         }
         writer.endLine()
         try Files.replace(path, with: writer.octets, mode: 0o600)
+    }
+}
+
+extension Hold {
+    fileprivate init?(_ value: JSONValue) {
+        guard let isOn = value["on"]?.bool, let holder = value["by"]?.string, let isUsers = value["user"]?.bool,
+            let since = value["since"]?.integer, let until = value["until"]?.integer,
+            let endsWithPlace = value["until_network_change"]?.bool,
+            // What began in the future would never be over.
+            since <= Timestamp.now().boottime, since < until
+        else { return nil }
+        self.init(
+            isOn: isOn, by: holder, isUsers: isUsers, since: since, until: until, endsWithPlace: endsWithPlace,
+            networks: value["networks"]?.array.map { Set($0.compactMap(\.string)) })
+    }
+
+    fileprivate func write(of rule: String, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("rule", rule)
+            writer.field("on", isOn)
+            writer.field("by", holder)
+            writer.field("user", isUsers)
+            writer.field("since", since)
+            writer.field("until", until)
+            writer.field("until_network_change", endsWithPlace)
+            guard let networks else { return }
+            writer.array("networks") { writer in
+                for network in networks.sorted() { writer.string(network) }
+            }
+        }
     }
 }

@@ -9,7 +9,7 @@ internal import Netlink
 package import Platform
 internal import ProbeProtocol
 internal import Probing
-internal import Rules
+package import Rules
 internal import WiFi
 
 /// The agent: environment → rules → actions, and everything that happens on the feed.
@@ -30,6 +30,7 @@ package final class Agent {
     private var saved: ActivationState?
     private var savedActivations: UInt64?
     private var source: RuleSource?
+    private var control: ControlService?
     private var clock: ClockWatch?
     private var ruleProblems: [String] = []
     private var problems: [String: String] = [:]
@@ -67,11 +68,13 @@ package final class Agent {
         publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
         dispatcher.use(rules?.ruleSet ?? RuleSet(), digest: rules?.digest ?? "")
         try listenForSessions()
-        let resumable = saved.flatMap { $0.isResumable(in: watcher.environment) ? $0 : nil }
+        let former = saved.flatMap { $0.isOfThisBoot ? $0 : nil }
+        let isResuming = former?.isResumable(in: watcher.environment) ?? false
         engine = RuleEngine(
             ruleSet: rules?.ruleSet ?? RuleSet(),
-            options: (rules?.configuration ?? AgentConfiguration()).engineOptions, resuming: resumable?.rules ?? [],
-            pending: resumable?.pending ?? [], isResuming: resumable != nil)
+            options: (rules?.configuration ?? AgentConfiguration()).engineOptions, resuming: former?.rules ?? [],
+            pending: former?.pending ?? [], isResuming: isResuming, holds: former?.holds ?? [:],
+            isElsewhere: !isResuming)
         perform(engine.update(watcher.environment, at: .now()))
         // Whatever a former agent had put in place and nobody wants any more ends now.
         dispatcher.hold(desiredStates, in: watcher.environment, always: true)
@@ -81,6 +84,13 @@ package final class Agent {
         watcher.afterChange = { [unowned self] in perform(engine.update(watcher.environment, at: .now())) }
         // Rules can have times.
         clock = try? ClockWatch(on: loop) { [unowned self] in advance() }
+        let control = ControlService(of: self, on: loop) { [unowned self] problem in
+            // Whoever tries an agent out asks for nothing by hand, and may not have its name.
+            guard paths.isSystem else { return }
+            if let problem { report("bus", problem) } else { problems["bus"] = nil }
+        }
+        self.control = control
+        control.start()
         ServiceManager.ready(status)
     }
 
@@ -111,6 +121,7 @@ package final class Agent {
         if let timer { loop.cancel(timer.timer) }
         dispatcher.stop()
         prober.cancelAll()
+        control?.stop()
         whenIdle(until: Timestamp.now().boottime + 800_000) { [self] in
             publish(FeedEvent(.agentStopped, at: .now()))
             server?.stop()
@@ -186,7 +197,8 @@ package final class Agent {
         let links = ActivationState.links(of: watcher.environment)
         guard engine.activations != savedActivations || links != saved?.links else { return }
         let state = ActivationState(
-            watcher.environment, rules: engine.resumableRules, pending: engine.pendingRules)
+            watcher.environment, rules: engine.resumableRules, pending: engine.pendingRules,
+            holds: Dictionary(engine.holds.map { ($0.rule, $0.hold) }, uniquingKeysWith: { first, _ in first }))
         guard state != saved else { return savedActivations = engine.activations }
         do throws(SystemError) {
             try state.write(to: paths.activations)
@@ -265,8 +277,9 @@ package final class Agent {
             fields.names("networks", engine.networks.map(\.name))
             fields.names("rules", engine.activeRules)
             fields.names("actions", dispatcher.running)
-            // Nobody can hold a rule yet.
-            fields.names("holds", [])
+            let now = Timestamp.now()
+            fields.names("holds", engine.holds.map { "\($0.rule) \($0.hold.words(at: now))" })
+            fields.held(engine.holds.map { SnapshotFields.HeldRule($0, at: now) })
             let counters = watcher.counters
             fields.counters([
                 ("messages", counters.messages), ("ignored", counters.ignored), ("malformed", counters.malformed),
@@ -304,4 +317,36 @@ package final class Agent {
         guard let entry = unsafe getgrnam("vicinity") else { return nil }
         return unsafe entry.pointee.gr_gid
     }()
+}
+
+extension Agent: Controlled {
+    package func mayUsersHold(_ rule: String) -> Bool {
+        // What an administrator holds is not a user's to let go.
+        engine.ruleSet.rule(named: rule)?.mayBeHeldByUser ?? false && engine.hold(ofRule: rule)?.isUsers ?? true
+    }
+
+    package func hold(_ rule: String, _ request: HoldRequest) throws(OverrideError) -> Int64 {
+        let now = Timestamp.now()
+        let decisions = try engine.hold(rule, request, at: now)
+        guard let hold = engine.hold(ofRule: rule) else { return now.wall }
+        Log.write(.notice, "rule \(rule) \(hold.text(at: now))")
+        perform(decisions)
+        return hold.end(from: now)
+    }
+
+    package func release(_ rule: String, by user: String) throws(OverrideError) {
+        let decisions = try engine.release(rule, at: .now())
+        Log.write(.notice, "rule \(rule) released by \(user)")
+        perform(decisions)
+    }
+
+    package func run(_ rule: String, by user: String) throws(OverrideError) {
+        let decisions = try engine.run(rule)
+        Log.write(.notice, "actions of rule \(rule) run by \(user)")
+        perform(decisions)
+    }
+
+    package func reload(_ done: @escaping (Int) -> Void) {
+        source?.reload { [unowned self] in done(ruleProblems.count) }
+    }
 }

@@ -23,6 +23,9 @@ public struct AgentPaths: Sendable {
     /// Of `vicinity-act`.
     public var rootHelper = "/run/vicinity-act.sock"
 
+    /// Whether this is the machine's agent, and not one that somebody tries out.
+    var isSystem: Bool { runtime == AgentPaths().runtime }
+
     var socket: String { "\(runtime)/events.sock" }
     /// To which the helpers of users' sessions connect.
     var sessionSocket: String { "\(runtime)/session.sock" }

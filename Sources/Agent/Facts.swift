@@ -41,6 +41,14 @@ extension FeedEvent {
     }
 }
 
+extension SnapshotFields.HeldRule {
+    init(_ held: RuleEngine.HeldRule, at now: Timestamp) {
+        self.init(
+            rule: held.rule, isOn: held.hold.isOn, holder: held.hold.holder, end: held.hold.end(from: now),
+            endsWithPlace: held.hold.endsWithPlace)
+    }
+}
+
 extension EventRecord {
     /// - Parameter network: whose first link is told; nil where no place is known.
     init(_ event: String, on network: NetworkMatch?) {

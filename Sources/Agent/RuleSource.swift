@@ -20,6 +20,9 @@ final class RuleSource: @unchecked Sendable {
     private var isReading = false
     /// Set where something may have changed since the reading began, with whether that has to be told in any case.
     private var again: Bool?
+    /// Who waits for the reading that is going on, and for the one after it.
+    private var awaited: [() -> Void] = []
+    private var awaitedNext: [() -> Void] = []
     private var fingerprint: String?
 
     /// - Parameter loaded: called after a reload that somebody asked for, or that found other files than before.
@@ -45,7 +48,12 @@ final class RuleSource: @unchecked Sendable {
     }
 
     /// Reads once more and tells what came of it in any case.
-    func reload() { read(telling: true) }
+    ///
+    /// - Parameter done: called after that.
+    func reload(_ done: (() -> Void)? = nil) {
+        if let done { isReading ? awaitedNext.append(done) : awaited.append(done) }
+        read(telling: true)
+    }
 
     private func changed() {
         let now = Timestamp.now().boottime
@@ -86,6 +94,10 @@ final class RuleSource: @unchecked Sendable {
             fingerprint = result.fingerprint
             loaded(result)
         }
+        let over = awaited
+        awaited = awaitedNext
+        awaitedNext = []
+        for done in over { done() }
         guard let again else { return }
         self.again = nil
         read(telling: again)

@@ -15,6 +15,9 @@ enum ReloadCommand: Subcommand {
     ]
 
     static let notes = """
+        Root and the agent's own user signal it; others are asked by polkit (io.vicinity.manage) to authenticate as an
+        administrator.
+
         Exit status: 0, 64 usage, 65 mistakes in the files, 69 the agent does not run or does not answer, 77 you may
         not reload it.
         """
@@ -40,10 +43,8 @@ enum ReloadCommand: Subcommand {
             Output.error("only root and members of the group vicinity may see what comes of it")
             return 77
         }
-        guard let agent = try? client.peer().process, agent > 1, kill(agent, SIGHUP) == 0 else {
-            Output.error("signalling the agent takes root, or its own user")
-            return 77
-        }
+        guard let agent = try? client.peer().process, agent > 1 else { return gone() }
+        if kill(agent, SIGHUP) != 0, let refusal = try ask(isSystem: arguments["socket"] == nil) { return refusal }
         guard let line = client.next(), let value = try? JSONValue(parsing: line, maximumSize: 1 << 16) else {
             return gone()
         }
@@ -57,6 +58,21 @@ enum ReloadCommand: Subcommand {
         let told = tell(from: path)
         if problems > told { Output.error("`vicinity check` shows \(told == 0 ? "them" : "the others")") }
         return 65
+    }
+
+    /// Asks over the bus, where polkit decides.
+    ///
+    /// - Parameter isSystem: whether it is the machine's agent, which alone is there.
+    /// - Returns: the exit status where that was refused.
+    private static func ask(isSystem: Bool) throws -> Int32? {
+        let outcome = isSystem ? try ManagerCall("Reload") { _ in }.outcome() : .noAgent
+        switch outcome {
+        case .answered: return nil
+        case .refused: return ManagerCall.report(outcome)
+        case .noBus, .noAgent, .silent:
+            Output.error("signalling the agent takes root, or its own user")
+            return 77
+        }
     }
 
     /// Prints what is wrong, as far as it fits into the agent's snapshot.

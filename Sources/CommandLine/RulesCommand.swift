@@ -178,19 +178,10 @@ enum RulesCommand: Subcommand {
         if !rule.isEnabled { parts.append("disabled") }
         if rule.isObserving { parts.append("observes") }
         if rule.priority != 0 { parts.append("priority \(rule.priority)") }
-        if rule.settle != Rule.defaultSettle { parts.append("settles in \(duration(rule.settle))") }
+        if rule.settle != Rule.defaultSettle { parts.append("settles in \(DurationText.text(of: rule.settle))") }
         if rule.readiness != .address { parts.append("ready at \(rule.readiness.rawValue)") }
         if !rule.times.isEmpty { parts.append("at times") }
         if rule.acceptedWeakness != nil { parts.append("accepts weak evidence") }
         return parts.joined(separator: ", ")
-    }
-
-    /// As rule files write it, from microseconds.
-    private static func duration(_ microseconds: Int64) -> String {
-        for (unit, name) in [(3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s")] as [(Int64, String)]
-        where microseconds % unit == 0 && microseconds > 0 {
-            return "\(microseconds / unit)\(name)"
-        }
-        return "\(microseconds / 1_000)ms"
     }
 }

@@ -215,6 +215,40 @@ public struct SnapshotFields {
         }
     }
 
+    /// A rule that somebody holds.
+    public struct HeldRule {
+        let rule: String
+        let isOn: Bool
+        let holder: String
+        let end: Int64
+        let endsWithPlace: Bool
+
+        /// - Parameter end: when the hold ends at the latest, µs since 1970.
+        public init(rule: String, isOn: Bool, holder: String, end: Int64, endsWithPlace: Bool) {
+            self.rule = rule
+            self.isOn = isOn
+            self.holder = holder
+            self.end = end
+            self.endsWithPlace = endsWithPlace
+        }
+    }
+
+    /// For programs what `holds` is for people.
+    public mutating func held(_ rules: [HeldRule]) {
+        let limit = writer.octets.count + 1_024
+        writer.array("held") { writer in
+            for held in rules where writer.octets.count < limit {
+                writer.object { writer in
+                    writer.field("rule", held.rule.clipped(to: 128))
+                    writer.field("state", held.isOn ? "on" : "off")
+                    writer.field("by", held.holder.clipped(to: 256))
+                    writer.field("until", CivilTime(utc: held.end).iso8601)
+                    writer.field("until_network_change", held.endsWithPlace)
+                }
+            }
+        }
+    }
+
     /// So many problems are told, each cut to 256 octets.
     public static let problemLimit = 4
 

@@ -18,6 +18,7 @@ public struct AgentConfiguration: Hashable, Sendable {
         var options = RuleEngine.Options()
         options.isObserving = isObserving
         options.changesPerMinute = changesPerMinute
+        options.maximumHold = maximumHold
         return options
     }
 

@@ -138,18 +138,7 @@ struct FileChecker {
 
     /// A table or rule name: what can stand in an environment variable, a log and a command line as it is.
     mutating func checkName(_ member: TOMLMember, of kind: String) -> Bool {
-        let name = member.key.utf8
-        let isPlain = name.allSatisfy { octet in
-            switch octet {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
-        guard isPlain, let first = name.first, first != UInt8(ascii: "-"),
-            name.count <= RuleSetLoader.maximumNameLength
-        else {
+        guard RuleSet.isName(member.key) else {
             error(
                 .badName, member.position,
                 "the name of a \(kind) is 1 to \(RuleSetLoader.maximumNameLength) of A-Z a-z 0-9 _ - and does not "
@@ -219,21 +208,11 @@ struct FileChecker {
     /// A duration such as `500ms`, `3s`, `2m` or `1h`, in microseconds.
     mutating func duration(_ value: TOMLValue, in range: ClosedRange<Int64>) -> Int64? {
         guard let text = string(value, expected: "a duration such as \"3s\"") else { return nil }
-        let digits = text.utf8.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
-        let unit: Int64? =
-            switch String(text.utf8.dropFirst(digits.count)) ?? "" {
-            case "ms": 1_000
-            case "s": 1_000_000
-            case "m": 60_000_000
-            case "h": 3_600_000_000
-            default: nil
-            }
-        guard let unit, let count = Int64(String(digits) ?? "") else {
+        guard let duration = DurationText.microseconds(of: text) else {
             error(.badValue, value.position, "expected a duration such as \"500ms\", \"3s\", \"2m\" or \"1h\"")
             return nil
         }
-        let (duration, isTooLarge) = count.multipliedReportingOverflow(by: unit)
-        guard !isTooLarge, range.contains(duration) else {
+        guard range.contains(duration) else {
             let bounds = "\(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))"
             error(.badValue, value.position, "expected a duration from \(bounds)")
             return nil

@@ -17,6 +17,8 @@ public struct RuleEngine: Sendable {
         public var isObserving = false
         /// A rule that wants to change more often within a minute is held on the protected side.
         public var changesPerMinute = 6
+        /// The longest that a rule can be held, in microseconds.
+        public var maximumHold: Int64 = 28_800_000_000
 
         public init() {}
     }
@@ -25,9 +27,9 @@ public struct RuleEngine: Sendable {
     public private(set) var options: Options
 
     private var environment: NetworkEnvironment?
-    private var place = PlaceTracker()
+    private(set) var place = PlaceTracker()
     private var proofs = ProofBook()
-    private var now: Timestamp?
+    private(set) var now: Timestamp?
     /// How far civil time was ahead of boot time when rules were looked at last, µs.
     private var clock: Int64?
     private var resumedAt: Int64?
@@ -36,17 +38,25 @@ public struct RuleEngine: Sendable {
     /// Whether a link's state is unknown from the beginning: nothing can be said about the place, then.
     private var isBlind = false
 
-    private var states: [RuleState]
+    var states: [RuleState]
     /// Rules that hold.
-    private var active: Set<Int> = [] {
+    private(set) var active: Set<Int> = [] {
         didSet { activations += 1 }
     }
-    /// Changes whenever `activeRules` or `pendingRules` do.
-    public private(set) var activations: UInt64 = 0
+    /// Rules that somebody holds.
+    var held: Set<Int> = [] {
+        didSet { activations += 1 }
+    }
+    /// Rules whose hold began or ended since rules were decided last.
+    var overridden: Set<Int> = []
+    /// Whether the rules are others than when rules were decided last.
+    var hasOtherRules = false
+    /// Changes whenever `activeRules`, `pendingRules` or `holds` do.
+    public internal(set) var activations: UInt64 = 0
     /// Rules that time alone may change, and when (µs, boot time).
     private var due = DeadlineQueue()
     /// Rules that hold and wait for the network to be ready.
-    private var awaiting: Set<Int> = []
+    private(set) var awaiting: Set<Int> = []
     /// What rules want of a target.
     private var claims: [StateAction.Target: Set<Claim>] = [:]
     private var granted: [StateAction.Target: Claim] = [:]
@@ -65,17 +75,28 @@ public struct RuleEngine: Sendable {
     ///     again.
     ///   - pendingRules: those of them whose enter actions had not been started, since the network was not ready.
     ///   - isResuming: whether the agent was restarted in the same association, should no rule have held.
+    ///   - holds: the rules that were held, by name. What was asked of them has nothing to do with an association.
+    ///   - isElsewhere: whether the association is another one by now: of the rules above only those that are held are
+    ///     resumed.
     public init(
         ruleSet: RuleSet, options: Options = Options(), resuming activeRules: some Sequence<String> = [],
-        pending pendingRules: some Sequence<String> = [], isResuming: Bool = false
+        pending pendingRules: some Sequence<String> = [], isResuming: Bool = false, holds: [String: Hold] = [:],
+        isElsewhere: Bool = false
     ) {
         self.ruleSet = ruleSet
         self.options = options
         states = ruleSet.rules.map { _ in RuleState() }
         let resumed = Set(activeRules)
         let pending = Set(pendingRules)
+        for (index, rule) in ruleSet.rules.enumerated() {
+            guard let hold = allowed(holds[rule.name], of: rule) else { continue }
+            states[index].hold = hold
+            states[index].confirmsHoldBy = hold.endsWithPlace ? .max : nil
+            held.insert(index)
+        }
         guard isResuming || !resumed.isEmpty else { return }
         for (index, rule) in ruleSet.rules.enumerated() where rule.isEnabled {
+            if isElsewhere, states[index].hold == nil { continue }
             states[index].before = resumed.contains(rule.name)
             guard resumed.contains(rule.name) else { continue }
             active.insert(index)
@@ -140,10 +161,13 @@ public struct RuleEngine: Sendable {
             ruleSet.rules.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         var states = ruleSet.rules.map { _ in RuleState() }
         var active: Set<Int> = []
+        self.options = options ?? self.options
         for (index, rule) in self.ruleSet.rules.enumerated() {
             if let successor = successors[rule.name], ruleSet.rules[successor].isEnabled {
                 states[successor] = self.states[index]
                 let new = ruleSet.rules[successor]
+                states[successor].hold = allowed(self.states[index].hold, of: new)
+                if states[successor].hold == nil { states[successor].formerHold = self.states[index].hold }
                 // It was ready for less than is demanded now, or something else of it was overruled.
                 if new.readiness != rule.readiness { states[successor].wasReady = false }
                 if new.states.map(\.value) != rule.states.map(\.value) { states[successor].overruled = [] }
@@ -158,9 +182,11 @@ public struct RuleEngine: Sendable {
         }
         let before = granted.mapValues { request($0) }
         self.ruleSet = ruleSet
-        self.options = options ?? self.options
         self.states = states
         self.active = active
+        held = Set(states.indices.filter { states[$0].hold != nil })
+        overridden = []
+        hasOtherRules = true
         due = DeadlineQueue()
         awaiting = []
         claims = [:]
@@ -176,54 +202,20 @@ public struct RuleEngine: Sendable {
         return decisions
     }
 
-    // MARK: Explaining
+    static let outsideOfTime = "outside of its time"
 
-    /// Why a rule holds or does not hold now; nil where there is no such rule.
-    public func reason(forRule name: String) -> Reason? {
-        guard let index = ruleSet.position(ofRule: name), let situation else { return nil }
-        let rule = ruleSet.rules[index]
-        guard rule.isEnabled else { return Reason(.no, "disabled") }
-        var parts = [situation.reason(for: rule)]
-        if let now, !rule.isInTime(WeekTime(CivilTime(local: now.wall))) {
-            parts.append(Reason(.no, RuleEngine.outsideOfTime))
-        }
-        if states[index].oscillation.isHeld { parts.append(Reason(.maybe, heldText)) }
-        if awaiting.contains(index) { parts.append(Reason(.maybe, "waits until \(rule.readiness.rawValue) is there")) }
-        let isActive = active.contains(index)
-        return Reason(isActive ? .yes : .no, isActive ? "holds" : "does not hold", parts: parts)
-    }
-
-    /// Since when a rule has held, or has not held any more (µs, boot time); nil where it has been so from the beginning
-    /// or since before the agent was restarted.
-    public func changeTime(ofRule name: String) -> Int64? {
-        ruleSet.position(ofRule: name).flatMap { states[$0].changedAt }
-    }
-
-    /// Since when the machine has been on a network (µs, boot time); nil where it is not.
-    public func arrivalTime(onNetwork name: String) -> Int64? { place.standings[name]?.since }
-
-    /// The same in one line.
-    public func because(of rule: Rule) -> String {
-        guard rule.isEnabled else { return "disabled" }
-        guard let now, let situation else { return "nothing is known yet" }
-        return rule.isInTime(WeekTime(CivilTime(local: now.wall)))
-            ? situation.summary(for: rule) : RuleEngine.outsideOfTime
-    }
-
-    private static let outsideOfTime = "outside of its time"
-
-    private var situation: Situation? {
+    var situation: Situation? {
         guard let now else { return nil }
         return place.situation(at: now.boottime)
     }
 
-    private var heldText: String {
+    var heldText: String {
         "changed more than \(options.changesPerMinute) times within a minute; held until that has stopped for a minute"
     }
 
     // MARK: Deciding
 
-    private mutating func decide(at time: Timestamp) -> [Decision] {
+    mutating func decide(at time: Timestamp) -> [Decision] {
         now = time
         let now = time.boottime
         guard let environment, let known = place.resolve(environment, at: now) else {
@@ -250,7 +242,9 @@ public struct RuleEngine: Sendable {
         if let clock, abs(time.wall - now - clock) > 1_000_000 { affected.formUnion(ruleSet.timedRules) }
         clock = time.wall - now
         hasDecided = true
-        guard !affected.isEmpty, let situation else { return decisions }
+        guard let situation else { return decisions }
+        affected.formUnion(settleHolds(situation))
+        guard !affected.isEmpty else { return decisions }
         var targets: Set<StateAction.Target> = []
         let weekTime = WeekTime(CivilTime(local: time.wall))
         for index in affected.sorted() where ruleSet.rules[index].isEnabled {
@@ -293,41 +287,55 @@ public struct RuleEngine: Sendable {
         defer { states[index] = state }
         let now = time.boottime
         let wasActive = active.contains(index)
+        let hold = state.hold
+        let former = state.formerHold
+        state.formerHold = nil
         var next: Int64?
         let isInTime = rule.isInTime(weekTime)
-        let holds = state.oscillation.wanted ?? wasActive
-        let mayHold = isInTime || !situation.mayEndByTime(rule, holds: holds, due: &next)
-        let wanted = mayHold && situation.shallHold(rule, holds: holds, due: &next)
-        if !rule.times.isEmpty {
-            let elapsed = time.wall % 60_000_000
-            next = min(next ?? .max, now + Int64(rule.minutesUntilChange(from: weekTime)) * 60_000_000 - elapsed)
+        let isActive: Bool
+        if let hold {
+            isActive = hold.isOn
+            next = min(hold.until, state.confirmsHoldBy ?? .max)
+            state.oscillation.pause()
+        } else {
+            let wanted = wants(rule, state, isActive: wasActive, isInTime, situation, &next)
+            if !rule.times.isEmpty {
+                let elapsed = time.wall % 60_000_000
+                next = min(next ?? .max, now + Int64(rule.minutesUntilChange(from: weekTime)) * 60_000_000 - elapsed)
+            }
+            let wasHeld = state.oscillation.isHeld
+            // That a hold is over is no change of the rule's.
+            isActive = state.oscillation.admit(
+                wanted, isActive: former == nil ? wasActive : wanted, protected: rule.leaning == .tightening,
+                limit: options.changesPerMinute, at: now)
+            if let end = state.oscillation.heldUntil { next = min(next ?? .max, end) }
+            if state.oscillation.isHeld, !wasHeld { decisions.append(.ruleSkipped(rule, because: heldText)) }
         }
-        let wasHeld = state.oscillation.isHeld
-        let isActive = state.oscillation.admit(
-            wanted, isActive: wasActive, protected: rule.leaning == .tightening,
-            limit: options.changesPerMinute, at: now)
-        if let end = state.oscillation.heldUntil { next = min(next ?? .max, end) }
-        if state.oscillation.isHeld, !wasHeld { decisions.append(.ruleSkipped(rule, because: heldText)) }
 
         // The place on which the rule holds, as long as it does so undisputed; a rule off networks is not looked at
-        // whenever that changes, but when it becomes disputed.
+        // whenever that changes, but when it becomes disputed or ends.
         let match = rule.match(in: situation)
         let isUndisputed = situation.isUndisputed(rule)
-        if wasActive, !isUndisputed, state.isPlaced {
+        if wasActive, !isUndisputed || !isActive, state.isPlaced {
             state.subject = earlier.place
             state.isPlaced = false
         }
         let subject = state.subject
         if isActive, isUndisputed {
-            state.subject = match ?? situation.judgement.place
+            state.subject = rule.subject(in: situation)
             state.isPlaced = match == nil
+        } else if isActive, !wasActive, hold != nil {
+            // Held where its condition says nothing of the kind.
+            state.subject = rule.subject(in: situation)
+            state.isPlaced = false
         }
         let isResumed = stillResumes(rule, &state, isActive, isInTime, situation, now, &next)
         due[index] = next
         if isActive != wasActive {
             if isActive { active.insert(index) } else { active.remove(index) }
             state.changedAt = now
-            let because = isInTime ? situation.summary(for: rule) : RuleEngine.outsideOfTime
+            let condition = isInTime ? situation.summary(for: rule) : RuleEngine.outsideOfTime
+            let because = hold?.text(at: time) ?? former.map { "no longer \($0.claim): \(condition)" } ?? condition
             let edge: Rule.Edge = isActive ? .enter : .leave
             if let obsolete = state.lastRun, obsolete != edge {
                 decisions.append(.cancel(rule: rule.name, edge: obsolete))
@@ -360,6 +368,15 @@ public struct RuleEngine: Sendable {
         if waits { awaiting.insert(index) } else { awaiting.remove(index) }
     }
 
+    /// Whether a rule's condition wants it to hold.
+    private func wants(
+        _ rule: Rule, _ state: RuleState, isActive: Bool, _ isInTime: Bool, _ situation: Situation, _ next: inout Int64?
+    ) -> Bool {
+        let holds = state.oscillation.wanted ?? isActive
+        let mayHold = isInTime || !situation.mayEndByTime(rule, holds: holds, due: &next)
+        return mayHold && situation.shallHold(rule, holds: holds, due: &next)
+    }
+
     /// Whether a rule is, after a restart, still on its way to be what it was before: protection is not up to that, but
     /// its edge actions are, which are not to be run because evidence takes a moment to come again.
     private mutating func stillResumes(
@@ -370,7 +387,7 @@ public struct RuleEngine: Sendable {
         guard let before = state.before else { return false }
         let end = (resumedAt ?? now) + rule.settle + PlaceTracker.decisionLimit
         resumedAt = resumedAt ?? now
-        if isActive != before, isInTime, now < end {
+        if isActive != before, isInTime, now < end, state.hold == nil {
             let isUndecided =
                 switch rule.leaning {
                 case .relaxing: before && situation.presence(rule) != .no
@@ -388,13 +405,13 @@ public struct RuleEngine: Sendable {
         return false
     }
 
-    private func run(_ rule: Rule, _ edge: Rule.Edge, _ network: NetworkMatch?, _ decisions: inout [Decision]) {
+    func run(_ rule: Rule, _ edge: Rule.Edge, _ network: NetworkMatch?, _ decisions: inout [Decision]) {
         for index in rule.actions(on: edge).indices {
             decisions.append(.run(ActionRequest(rule: rule, edge: edge, index: index, network: network)))
         }
     }
 
-    private func isObserving(_ rule: Rule) -> Bool { rule.isObserving || options.isObserving }
+    func isObserving(_ rule: Rule) -> Bool { rule.isObserving || options.isObserving }
 
     // MARK: What shall hold
 
@@ -456,6 +473,9 @@ extension Rule {
         }
         return nil
     }
+
+    /// Where it holds, should it do so: that network, or wherever the machine is.
+    func subject(in situation: Situation) -> NetworkMatch? { match(in: situation) ?? situation.judgement.place }
 
     /// Whether what waits may start. A rule that holds off networks has no link to wait for.
     fileprivate func isReady(on match: NetworkMatch?, _ environment: NetworkEnvironment) -> Bool {

@@ -60,6 +60,21 @@ public struct RuleSet: Sendable {
         rulePositions[name].map { rules[$0] }
     }
 
+    /// Whether a rule or a network can have that name.
+    public static func isName(_ text: String) -> Bool {
+        let name = text.utf8
+        let isPlain = name.allSatisfy { octet in
+            switch octet {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        return isPlain && !name.isEmpty && name.first != UInt8(ascii: "-")
+            && name.count <= RuleSetLoader.maximumNameLength
+    }
+
     private static let hintLimit = 5_000
 
     func position(ofRule name: String) -> Int? { rulePositions[name] }
@@ -71,6 +86,11 @@ public struct RuleSet: Sendable {
             BuiltInNetwork.allCases.map(\.rawValue) + rules.prefix(RuleSet.hintLimit).map(\.name)
             + networks.prefix(RuleSet.hintLimit).map(\.name)
         return Spelling.hint(for: name, among: names)
+    }
+
+    /// The same where only a rule can have been meant.
+    func hint(forRule name: String) -> String {
+        Spelling.hint(for: name, among: rules.prefix(RuleSet.hintLimit).map(\.name))
     }
 }
 

@@ -18,6 +18,13 @@ struct RuleState {
     var wasReady = false
     /// The state actions that another rule overrules.
     var overruled: Set<Int> = []
+    /// Somebody's word that counts instead of the condition.
+    var hold: Hold?
+    /// The hold that ended since the rule was looked at last.
+    var formerHold: Hold?
+    /// After a restart, until the networks of a hold have been seen again: until when that may take (µs, boot time);
+    /// `Int64.max` before anything is known.
+    var confirmsHoldBy: Int64?
 
     var oscillation = OscillationGuard()
 }
@@ -35,6 +42,12 @@ struct OscillationGuard: Sendable {
     var isHeld: Bool { heldUntil != nil }
 
     private static let minute: Int64 = 60_000_000
+
+    /// What somebody holds changes at their will; how often it changed before is not forgotten.
+    mutating func pause() {
+        wanted = nil
+        heldUntil = nil
+    }
 
     /// Whether the rule is to hold: what is wanted, unless that changes too often.
     mutating func admit(_ wanted: Bool, isActive: Bool, protected: Bool, limit: Int, at now: Int64) -> Bool {

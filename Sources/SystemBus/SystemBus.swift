@@ -95,6 +95,8 @@ public final class SystemBus {
     }
 
     public var isConnected: Bool { unsafe bus != nil }
+    /// For what else this room does with it.
+    var connection: OpaquePointer? { unsafe bus }
     /// Whether there is a bus on this machine at all, be it away for a moment.
     public private(set) var exists = false
 
@@ -184,15 +186,44 @@ public final class SystemBus {
         _ name: String, _ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument] = [],
         limit: UInt64 = callLimit, startsService: Bool = false, _ reply: @escaping (Reply) -> Void
     ) {
+        unsafe call(
+            name, path, interface, member, limit: limit, isStarting: startsService,
+            appending: { message in arguments.allSatisfy { unsafe $0.append(to: message) } }, reply)
+    }
+
+    /// The same with arguments of any type.
+    ///
+    /// - Parameters:
+    ///   - isStarting: whether the daemon is started for it, where it can be.
+    ///   - mayAsk: whether the callee may have a person asked, which takes as long as it takes.
+    public func call(
+        _ name: String, _ path: String, _ interface: String, _ member: String, limit: UInt64 = callLimit,
+        isStarting: Bool = false, mayAsk: Bool = false, writing write: (inout BusWriter) -> Void,
+        _ reply: @escaping (Reply) -> Void
+    ) {
+        unsafe call(
+            name, path, interface, member, limit: limit, isStarting: isStarting, mayAsk: mayAsk,
+            appending: { message in
+                var writer = unsafe BusWriter(message)
+                write(&writer)
+                return writer.isWhole
+            }, reply)
+    }
+
+    private func call(
+        _ name: String, _ path: String, _ interface: String, _ member: String, limit: UInt64,
+        isStarting: Bool = false, mayAsk: Bool = false, appending append: (OpaquePointer) -> Bool,
+        _ reply: @escaping (Reply) -> Void
+    ) {
         var message: OpaquePointer?
         guard let bus = unsafe bus,
-            unsafe sd_bus_message_new_method_call(bus, &message, name, path, interface, member) >= 0
+            unsafe sd_bus_message_new_method_call(bus, &message, name, path, interface, member) >= 0,
+            let message = unsafe message
         else { return fail(reply) }
         defer { unsafe sd_bus_message_unref(message) }
-        unsafe sd_bus_message_set_auto_start(message, startsService ? 1 : 0)
-        for argument in arguments {
-            guard unsafe argument.append(to: message) else { return fail(reply) }
-        }
+        if !isStarting { unsafe sd_bus_message_set_auto_start(message, 0) }
+        if mayAsk { unsafe sd_bus_message_set_allow_interactive_authorization(message, 1) }
+        guard unsafe append(message) else { return fail(reply) }
         let handler = Handler(self, .call(reply))
         let context = unsafe Unmanaged.passUnretained(handler).toOpaque()
         guard
@@ -200,7 +231,7 @@ public final class SystemBus {
         else { return fail(reply) }
         handlers[ObjectIdentifier(handler)] = handler
         // Sends it, and learns until when to wait.
-        if !isProcessing { wakeSoon() }
+        flush()
     }
 
     /// Sends a signal to everybody. False without a connection.
@@ -214,9 +245,12 @@ public final class SystemBus {
             guard unsafe argument.append(to: message) else { return false }
         }
         guard unsafe sd_bus_send(bus, message, nil) >= 0 else { return false }
-        if !isProcessing { wakeSoon() }
+        flush()
         return true
     }
+
+    /// To be called after something was sent.
+    func flush() { if !isProcessing, isConnected { wakeSoon() } }
 
     /// A property of an object's.
     public func properties(_ name: String, _ path: String, of interface: String, _ reply: @escaping (Reply) -> Void) {

@@ -30,13 +30,13 @@ struct AgentProgramTests {
 
         var socket: String { directory + "/run/events.sock" }
 
-        func agent(_ arguments: [String] = []) throws -> Process {
+        /// - Parameter bus: in the place of the system's.
+        func agent(_ arguments: [String] = [], bus: String? = nil) throws -> Process {
             try? FileManager.default.removeItem(atPath: socket)
             let build = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent().appendingPathComponent(".build/debug")
             // An ordinary user may not be able to enter the directory of the build.
-            try? FileManager.default.copyItem(
-                atPath: build.path + "/vicinityd", toPath: directory + "/vicinityd")
+            try ControlBus.copyProgram(build.path + "/vicinityd", to: directory)
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
             process.arguments =
@@ -44,6 +44,10 @@ struct AgentProgramTests {
                 + [directory + "/vicinityd", "--config", directory + "/etc", "--runtime-directory", directory + "/run"]
                 + ["--state-directory", directory + "/state", "--log-directory", directory + "/log"] + arguments
             process.standardError = FileHandle.nullDevice
+            if let bus {
+                process.environment = ProcessInfo.processInfo.environment
+                    .merging(["DBUS_SYSTEM_BUS_ADDRESS": bus]) { $1 }
+            }
             try process.run()
             return process
         }
@@ -245,6 +249,98 @@ struct AgentProgramTests {
         let line = client.next()
         let answer = try JSONValue(parsing: try #require(line), maximumSize: 1 << 16)
         return try #require(answer["explanation"])
+    }
+
+    /// A hold from the command line, through a reload and a `kill -9`, to its end; and who may not.
+    @Test func aHoldIsSaidByCommandAndOutlivesTheAgent() throws {
+        let place = try Place(
+            rules: Self.offline.replacing("FILE", with: "/dev/null")
+                + "\nuser-hold = true\n[rule.never]\non = \"any-wifi\"\nenter = [{ command = [\"/bin/true\"] }]\n")
+        let bus = try ControlBus()
+        let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent(".build/debug/vicinity").path
+        try ControlBus.copyProgram(program, to: place.directory)
+        func vicinity(_ words: String..., as caller: ControlBus.Caller = .tester) throws -> ControlBus.Outcome {
+            while true {
+                let outcome = try bus.start([place.directory + "/vicinity"] + words, as: caller).outcome()
+                // The agent that has just been started may still wait for its name.
+                guard outcome.status == 69, isRunning else { return outcome }
+            }
+        }
+        var isRunning = false
+        #expect(try vicinity("hold", "alone", "off").status == 69)
+        var process = try place.agent(bus: bus.address)
+        defer {
+            process.terminate()
+            process.waitUntilExit()
+        }
+        var client = try place.connect(to: process)
+        _ = read(&client, until: "action.succeeded")
+        isRunning = true
+        let held = try vicinity("hold", "alone", "off", "--for", "2h")
+        #expect(held.status == 0 && held.output.hasPrefix("rule alone is held off until 20"), "\(held.complaint)")
+        let told = read(&client, until: "rule.deactivated").last
+        #expect(told?["rule"]?["because"]?.string?.hasPrefix("held off by root until ") == true)
+        kill(process.processIdentifier, SIGHUP)
+        _ = read(&client, until: "agent.reloaded")
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        process = try place.agent(bus: bus.address)
+        client = try place.connect(to: process)
+        let line = client.next()
+        let snapshot = try JSONValue(parsing: try #require(line), maximumSize: 1 << 16)
+        #expect(snapshot["rules"]?.array?.isEmpty == true)
+        #expect(snapshot["holds"]?.array?.first?.string?.hasPrefix("alone off by root until ") == true)
+        let hold = snapshot["held"]?.array?.first
+        #expect(hold?["rule"]?.string == "alone" && hold?["state"]?.string == "off" && hold?["by"]?.string == "root")
+        #expect(hold?["until_network_change"]?.bool == false && hold?["until"]?.string?.hasSuffix("Z") == true)
+        #expect(try why("alone", place)["text"]?.string?.hasPrefix("held off by root until ") == true)
+        let status = try vicinity("status", "--socket", place.socket)
+        #expect(status.output.contains("\n  held           alone off by root until "))
+        // One that tries the agent out is told of no bus that it has no part in.
+        #expect(snapshot["problems"]?.array?.isEmpty == true)
+
+        // Somebody else has to be asked by polkit, which is not here.
+        let refused = try vicinity("release", "alone", as: .stranger)
+        #expect(refused.status == 77 && refused.complaint.contains("polkit does not run"))
+        #expect(try vicinity("release", "alone").output == "rule alone is released\n")
+        #expect(try vicinity("release", "alone").output == "nobody holds rule alone\n")
+        #expect(try vicinity("hold", "alone", "on", "--until-network-change", as: .stranger).status == 0)
+        #expect(try vicinity("release", "alone", as: .stranger).status == 0)
+        #expect(try vicinity("run", "never", as: .stranger).status == 77)
+        #expect(try vicinity("run", "never").status == 0)
+        var ran: String?
+        while ran != "never", let line = read(&client, until: "action.succeeded").last {
+            ran = line["action"]?["rule"]?.string
+        }
+        #expect(ran == "never")
+        let unknown = try vicinity("run", "nevre")
+        #expect(unknown.status == 68 && unknown.complaint.contains("did you mean \"never\"?"))
+        #expect(try vicinity("hold", "alone", "on", "--for", "9h").status == 64)
+
+        // After another boot nobody holds anything.
+        #expect(try vicinity("hold", "alone", "off").status == 0)
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        let file = place.directory + "/state/activations.json"
+        let saved = try String(contentsOfFile: file, encoding: .utf8)
+        let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(saved.contains("\"holds\":[{\"rule\":\"alone\",\"on\":false,\"by\":\"root\""))
+        for broken in [
+            saved.replacing(boot, with: "another"), saved.replacing("\"on\":false", with: "\"on\":0"),
+            saved.replacing("\"since\":", with: "\"since\":9"), String(saved.dropLast(3)),
+        ] {
+            try broken.write(toFile: file, atomically: true, encoding: .utf8)
+            chown(file, 65_534, 65_534)
+            process = try place.agent(bus: bus.address)
+            client = try place.connect(to: process)
+            let line = client.next()
+            let snapshot = try JSONValue(parsing: try #require(line), maximumSize: 1 << 16)
+            #expect(snapshot["holds"]?.array?.isEmpty == true && snapshot["rules"]?.array?.count == 1)
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
     }
 
     @Test func rulesThatOthersCanWriteAreRefused() throws {

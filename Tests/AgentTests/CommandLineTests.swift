@@ -261,6 +261,21 @@ import Testing
         #expect(try vicinity(["simulate", "--ssid", "x", "--rules", place.directory]).status == 0)
     }
 
+    // MARK: hold, release, run
+
+    @Test(
+        arguments: [
+            ["hold"], ["hold", "a"], ["hold", "a", "maybe"], ["hold", "a", "release"], ["hold", "a", "on", "b"],
+            ["hold", "a", "on", "--for"], ["hold", "a", "on", "--for", "2"], ["hold", "a", "on", "--for", "0s"],
+            ["hold", "a", "on", "--for", "2d"], ["hold", "a", "on", "--for", "-1h"], ["hold", "a", "on", "--until"],
+            ["hold", "\u{1b}[2J", "\u{1b}"], ["release"], ["release", "a", "b"], ["run"], ["run", "a", "b"],
+        ])
+    func ordersThatCannotBeFollowedAreRefused(arguments: [String]) throws {
+        let outcome = try vicinity(arguments)
+        #expect(outcome.status == 64 && outcome.output.isEmpty)
+        #expect(outcome.complaint.contains("usage: vicinity \(arguments[0]) ") && !outcome.complaint.contains("\u{1b}"))
+    }
+
     // MARK: rules
 
     @Test func rulesListsWhatTheFilesSay() throws {

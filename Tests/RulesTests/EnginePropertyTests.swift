@@ -55,6 +55,7 @@ import WiFi
                         "ready = \"link\"\nproxy = { mode = \"auto\" }",
                     ].randomElement(using: &generator)) + "\n"
             if Bool.random(using: &generator) { text += "accept-weak-evidence = \"a test\"\n" }
+            if Bool.random(using: &generator) { text += "user-hold = true\n" }
         }
         let result = RuleSet.load([RuleFile(path: "p.toml", contents: Array(text.utf8))])
         // What would be refused, such as vpn down on the open Wi-Fi, is another roll of the dice.
@@ -123,6 +124,9 @@ import WiFi
                 let isProven = Bool.random(using: &generator)
                 decisions = engine.take(isProven, for: identifier, at: time)
                 #expect(thorough.take(isProven, for: identifier, at: time).map(\.brief) == decisions.map(\.brief))
+            } else if Int.random(in: 0..<6, using: &generator) == 0 {
+                time = time.advanced(by: step)
+                decisions = override(&engine, &thorough, at: time, &generator)
             } else {
                 time = time.advanced(by: step)
                 let environment = place(&generator)
@@ -150,8 +154,36 @@ import WiFi
             }
             #expect(Set(engine.activeRules) == active)
             #expect(Set(engine.desiredStates.map(\.action)) == Set(wanted.values))
+            for held in engine.holds {
+                #expect(held.hold.until > time.boottime)
+                #expect(!engine.hasDecided || active.contains(held.rule) == held.hold.isOn)
+            }
             checkProtection(engine, ruleSet)
         }
+    }
+
+    /// Somebody holds a rule, or releases it.
+    private func override(
+        _ engine: inout RuleEngine, _ thorough: inout RuleEngine, at time: Timestamp,
+        _ generator: inout SeededGenerator
+    ) -> [Decision] {
+        let name = given(engine.ruleSet.rules.randomElement(using: &generator)).name
+        var request = HoldRequest(isOn: Bool.random(using: &generator), by: "alice")
+        request.duration = Bool.random(using: &generator) ? Int64.random(in: 1...20_000_000, using: &generator) : nil
+        request.endsWithPlace = Bool.random(using: &generator)
+        let isReleased = Int.random(in: 0..<3, using: &generator) == 0
+        func change(_ engine: inout RuleEngine) -> [Decision] {
+            do throws(OverrideError) {
+                return isReleased
+                    ? try engine.release(name, at: time) : try engine.hold(name, request, at: time)
+            } catch {
+                #expect(error == .notHeld(rule: name))
+                return engine.advance(to: time)
+            }
+        }
+        let decisions = change(&engine)
+        #expect(change(&thorough).map(\.brief) == decisions.map(\.brief))
+        return decisions
     }
 
     /// What lowers protection holds only where the evidence is there at this very moment.
@@ -159,6 +191,8 @@ import WiFi
         let judgement = engine.judgement
         for request in engine.desiredStates where request.action.effect == .relaxing {
             let rule = request.rule
+            // Somebody's word is enough.
+            if engine.hold(ofRule: rule.name)?.isOn == true { continue }
             let truth = rule.condition.evaluate { network in
                 if let match = judgement[network.name] {
                     return judgement.isTrusted(match, rule.demandedAssurance) ? .yes : .maybe

@@ -76,11 +76,21 @@ import WiFi
                 // Killed and started again where it was, with or without what others have to be asked for.
                 engine = RuleEngine(
                     ruleSet: rules, options: options, resuming: engine.resumableRules, pending: engine.pendingRules,
-                    isResuming: true)
+                    isResuming: true,
+                    holds: Dictionary(uniqueKeysWithValues: engine.holds.map { ($0.rule, $0.hold) }))
                 var early = last
                 if Bool.random(using: &generator) { early.interfaces[3]?.evidence = LinkEvidence() }
                 decisions = engine.update(early, at: time(now))
             case 1: decisions = engine.replace(with: rules, at: time(now))
+            case 2:
+                let name = given(rules.rules.randomElement(using: &generator)).name
+                var request = HoldRequest(isOn: Bool.random(using: &generator), by: "alice")
+                request.duration = Int64.random(in: 1...10_000_000, using: &generator)
+                request.endsWithPlace = Bool.random(using: &generator)
+                decisions = (try? engine.hold(name, request, at: time(now))) ?? []
+            case 3:
+                let name = engine.holds.randomElement(using: &generator)?.rule
+                decisions = name.flatMap { try? engine.release($0, at: time(now)) } ?? []
             default:
                 last = place(&generator)
                 decisions = engine.update(last, at: time(now))

@@ -74,7 +74,7 @@ final class CommandUnit {
             "sender='\(ServiceManager.name)',path='\(path)',interface='org.freedesktop.DBus.Properties',"
                 + "member='PropertiesChanged',arg0='\(ServiceManager.unit)'")
         defer { states.end() }
-        let jobs = try manager.watchJobs(of: name)
+        let jobs = try manager.watchJobs()
         defer { jobs.end() }
         if cause != nil { return .dropped }
         let job = try await start(environment.list?.compactMap(\.text) ?? [])

@@ -45,7 +45,7 @@ public final class CommandUnits: CommandPerforming {
     private func stop(_ unit: String) async {
         guard ServiceManager.isName(unit) else { return }
         do throws(BusError) {
-            let watch = try manager.watchJobs(of: unit)
+            let watch = try manager.watchJobs()
             defer { watch.end() }
             try await manager.subscribe()
             let deadline = Timestamp.now().boottime + Int64(TransientUnit.patience) + CommandUnits.slack

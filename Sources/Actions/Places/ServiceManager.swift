@@ -50,12 +50,12 @@ public final class ServiceManager {
         }
     }
 
-    /// Ends of jobs of one unit, from now on.
-    func watchJobs(of unit: String) throws(BusError) -> SignalWatch {
-        // What the daemon matches has no escape but for `'`, which stands in no unit's name.
+    /// Ends of jobs, from now on.
+    func watchJobs() throws(BusError) -> SignalWatch {
+        // No `arg2` for the unit: sd-bus finds no argument that comes after a number, and drops the signal.
         try bus.watch(
             "sender='\(ServiceManager.name)',path='\(ServiceManager.path)',interface='\(ServiceManager.manager)',"
-                + "member='JobRemoved',arg2='\(unit)'")
+                + "member='JobRemoved'")
     }
 
     /// Where the unit of that name is found on the bus, whether or not it is loaded.

@@ -62,7 +62,7 @@ final class UnitPlace: Place {
     /// How the job ended, nil where it has not in time, and what the unit is then.
     private func change(_ isStart: Bool) async throws(BusError) -> (String?, String) {
         let deadline = Timestamp.now().boottime + UnitPlace.limit
-        let watch = try manager.watchJobs(of: unit)
+        let watch = try manager.watchJobs()
         defer { watch.end() }
         try await manager.subscribe()
         let reply = try await manager.call(isStart ? "StartUnit" : "StopUnit", [.text(unit), .text("replace")])

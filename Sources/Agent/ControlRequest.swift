@@ -1,0 +1,57 @@
+internal import Rules
+package import SystemBus
+
+/// What can be asked of the agent over the bus. Pure.
+package enum ControlRequest: Hashable {
+    /// - duration: µs; nil for as long as a rule can be held.
+    case hold(rule: String, isOn: Bool, duration: Int64?, endsWithPlace: Bool)
+    case release(rule: String)
+    case run(rule: String)
+    case reload
+
+    package static var methods: [BusObject.Method] {
+        [
+            BusObject.Method(
+                "Hold", takes: "sbtb", returns: "t",
+                parameters: "rule\0on\0microseconds\0until_network_change\0until\0"),
+            BusObject.Method("Release", takes: "s", parameters: "rule\0"),
+            BusObject.Method("Run", takes: "s", parameters: "rule\0"),
+            BusObject.Method("Reload", takes: "", returns: "u", parameters: "problems\0"),
+        ]
+    }
+
+    /// Nil for what no method takes, or a name that no rule can have.
+    package init?(_ method: String, _ values: [BusValue]) {
+        let rule = values.first?.text ?? ""
+        let isName = RuleSet.isName(rule)
+        switch (method, values.count) {
+        case ("Hold", 4):
+            guard isName, let isOn = values[1].flag, let duration = values[2].number, let endsWithPlace = values[3].flag
+            else { return nil }
+            self = .hold(
+                rule: rule, isOn: isOn, duration: duration == 0 ? nil : duration, endsWithPlace: endsWithPlace)
+        case ("Release", 1) where isName: self = .release(rule: rule)
+        case ("Run", 1) where isName: self = .run(rule: rule)
+        case ("Reload", 0): self = .reload
+        default: return nil
+        }
+    }
+
+    /// The rule whose `user-hold` is enough for it; nil where it takes more.
+    var heldRule: String? {
+        switch self {
+        case .hold(let rule, _, _, _), .release(let rule): rule
+        case .run, .reload: nil
+        }
+    }
+
+    /// What the person is told who is asked: `hold the rule nas on`
+    var purpose: String {
+        switch self {
+        case .hold(let rule, let isOn, _, _): "hold the rule \(rule) \(isOn ? "on" : "off")"
+        case .release(let rule): "release the rule \(rule)"
+        case .run(let rule): "run the actions of the rule \(rule)"
+        case .reload: "read the rule files again"
+        }
+    }
+}

@@ -1,0 +1,213 @@
+package import Platform
+package import Rules
+internal import SystemBus
+
+/// What people may have done by hand, if they may.
+package protocol Controlled: AnyObject {
+    /// Whether any user may hold a rule, or release it, as it is now.
+    func mayUsersHold(_ rule: String) -> Bool
+    /// - Returns: when it ends at the latest, µs since 1970.
+    func hold(_ rule: String, _ request: HoldRequest) throws(OverrideError) -> Int64
+    func release(_ rule: String, by user: String) throws(OverrideError)
+    func run(_ rule: String, by user: String) throws(OverrideError)
+    /// - Parameter done: given how many problems there are.
+    func reload(_ done: @escaping (Int) -> Void)
+}
+
+/// The agent's object on the system bus: `/io/vicinity` of `io.vicinity`, with the interface `io.vicinity.Manager1`.
+///
+/// Root is asked nothing; users may hold what a rule's `user-hold` lets them; everything else takes polkit's word.
+/// Who calls is known by its unique name alone, from the daemon. Everything happens on the loop's thread.
+package final class ControlService {
+    package static let name = "io.vicinity"
+    package static let path = "/io/vicinity"
+    package static let interface = "io.vicinity.Manager1"
+    package static let action = "io.vicinity.manage"
+
+    /// Names of errors, besides those of `OverrideError`.
+    package enum Refusal: String {
+        case invalid = "org.freedesktop.DBus.Error.InvalidArgs"
+        case busy = "org.freedesktop.DBus.Error.LimitsExceeded"
+        case notAuthorized = "io.vicinity.Error.NotAuthorized"
+        /// The same call may succeed if a person may be asked.
+        case needsPerson = "org.freedesktop.DBus.Error.InteractiveAuthorizationRequired"
+    }
+
+    private let names: UserNames
+    private let bus: SystemBus
+    private let authority: PolicyAuthority
+    private unowned let target: any Controlled
+    private var object: BusObject?
+    private var waiting = WaitingCalls()
+    /// Told what is wrong, nil once nothing is.
+    private let report: (String?) -> Void
+
+    /// - Parameters:
+    ///   - address: of another bus than the machine's.
+    ///   - limit: how long polkit may take where no person is asked, µs.
+    ///   - report: told why nobody can have anything done by hand, and with nil that somebody can.
+    package init(
+        of target: any Controlled, on loop: EventLoop, address: String? = nil, limit: UInt64 = 10_000_000,
+        _ report: @escaping (String?) -> Void
+    ) {
+        names = UserNames(on: loop)
+        self.target = target
+        self.report = report
+        bus = SystemBus(on: loop, address: address)
+        authority = PolicyAuthority(bus, limit: limit)
+        object = BusObject(ControlService.path, ControlService.interface, ControlRequest.methods, on: bus) {
+            [unowned self] in take($0)
+        }
+        bus.onConnect = { [unowned self] in serve() }
+        bus.onLoss = { [unowned self] in
+            object?.withdraw()
+            report("the system bus is gone: no rule can be held or run by hand")
+        }
+    }
+
+    package func start() {
+        bus.connect()
+        if !bus.exists { report("there is no system bus: no rule can be held or run by hand") }
+    }
+
+    package func stop() {
+        object?.withdraw()
+        bus.close()
+    }
+
+    private func serve() {
+        do throws(SystemError) {
+            try object?.export()
+        } catch {
+            return report("\(error): no rule can be held or run by hand")
+        }
+        bus.own(ControlService.name) { [unowned self] ownership in
+            switch ownership {
+            case .ours: report(nil)
+            case .others:
+                report(
+                    "another process has the name \(ControlService.name) on the system bus: it is the one to be asked")
+            case .refused(let error):
+                report(
+                    "the system bus refuses the name \(ControlService.name) (\(error ?? "no answer")): no rule can be "
+                        + "held or run by hand; is /usr/share/dbus-1/system.d/io.vicinity.conf installed?")
+            }
+        }
+    }
+
+    // MARK: Calls
+
+    private func take(_ call: BusCall) {
+        guard let request = ControlRequest(call.method, call.values) else {
+            return refuse(call, .invalid, "no rule can have that name")
+        }
+        guard waiting.enter(call.sender) else {
+            return refuse(call, .busy, "too many calls wait for an answer; try again later")
+        }
+        let driver = "org.freedesktop.DBus"
+        bus.call(driver, "/org/freedesktop/DBus", driver, "GetConnectionUnixUser", [.text(call.sender)]) {
+            [weak self] reply in
+            guard let self else { return }
+            guard case .values(let values) = reply, values.count == 1,
+                let user = values[0].number.flatMap({ UInt32(exactly: $0) })
+            else { return finish(call) { $0.refuse(call, .notAuthorized, "the bus does not say who calls") } }
+            authorize(request, call, user)
+        }
+    }
+
+    private func authorize(_ request: ControlRequest, _ call: BusCall, _ user: UInt32) {
+        if user == 0 { return carryOut(request, call, user, isUsers: false) }
+        if let rule = request.heldRule, target.mayUsersHold(rule) {
+            guard waiting.change(user, at: Timestamp.now().boottime) else {
+                return finish(call) { $0.refuse(call, .busy, "too many changes within a minute; try again later") }
+            }
+            return carryOut(request, call, user, isUsers: true)
+        }
+        guard waiting.ask(user) else {
+            return finish(call) { $0.refuse(call, .busy, "too many calls wait for polkit; try again later") }
+        }
+        let details = ["polkit.message": "Authentication is required to \(request.purpose)"]
+        authority.check(call.sender, ControlService.action, details, mayAsk: call.mayAsk) { [weak self] verdict in
+            guard let self else { return }
+            waiting.answered(user)
+            if verdict == .authorized { return carryOut(request, call, user, isUsers: false) }
+            finish(call) { $0.refuse(call, verdict) }
+        }
+    }
+
+    private func carryOut(_ request: ControlRequest, _ call: BusCall, _ user: UInt32, isUsers: Bool) {
+        names.find(user) { [weak self] name in
+            guard let self else { return }
+            // The rules may be others by now.
+            if isUsers, let rule = request.heldRule, !target.mayUsersHold(rule) {
+                return finish(call) { $0.refuse(call, .denied) }
+            }
+            perform(request, call, name, isUsers: isUsers)
+        }
+    }
+
+    private func perform(_ request: ControlRequest, _ call: BusCall, _ name: String, isUsers: Bool) {
+        do throws(OverrideError) {
+            switch request {
+            case .hold(let rule, let isOn, let duration, let endsWithPlace):
+                var request = HoldRequest(isOn: isOn, by: name)
+                request.isUsers = isUsers
+                request.duration = duration
+                request.endsWithPlace = endsWithPlace
+                let end = try target.hold(rule, request)
+                finish(call) { _ in call.answer { $0.unsigned64(UInt64(clamping: end)) } }
+            case .release(let rule):
+                try target.release(rule, by: name)
+                finish(call) { _ in call.answer() }
+            case .run(let rule):
+                try target.run(rule, by: name)
+                finish(call) { _ in call.answer() }
+            case .reload:
+                target.reload { [weak self] problems in
+                    self?.finish(call) { _ in call.answer { $0.unsigned(UInt32(clamping: problems)) } }
+                }
+            }
+        } catch {
+            finish(call) { _ in call.refuse(error.busName, error.description) }
+        }
+    }
+
+    private func finish(_ call: BusCall, _ body: (ControlService) -> Void) {
+        waiting.leave(call.sender)
+        body(self)
+    }
+
+    private func refuse(_ call: BusCall, _ refusal: Refusal, _ text: String) { call.refuse(refusal.rawValue, text) }
+
+    private func refuse(_ call: BusCall, _ verdict: PolicyAuthority.Verdict) {
+        switch verdict {
+        case .needsPerson:
+            refuse(call, .needsPerson, "polkit demands that a person authenticates for \(ControlService.action)")
+        case .nobodyToAsk:
+            refuse(
+                call, .notAuthorized,
+                "polkit finds nobody to ask for \(ControlService.action): no authentication agent runs in your session")
+        case .authorized, .denied: refuse(call, .notAuthorized, "polkit refuses \(ControlService.action)")
+        case .dismissed: refuse(call, .notAuthorized, "nobody authenticated")
+        case .absent: refuse(call, .notAuthorized, "polkit does not run, so only root may do this")
+        case .failed(let error):
+            refuse(call, .notAuthorized, "polkit gives no answer\(error.map { " (\($0))" } ?? ""): refused")
+        }
+    }
+}
+
+extension OverrideError {
+    /// The error's name on the bus.
+    package var busName: String {
+        let name =
+            switch self {
+            case .unknownRule: "UnknownRule"
+            case .disabled: "RuleDisabled"
+            case .tooLong: "TooLong"
+            case .notHeld: "NotHeld"
+            case .nothingToRun: "NothingToRun"
+            case .observing: "Observing"
+            }
+        return "io.vicinity.Error.\(name)"
+    }
+}

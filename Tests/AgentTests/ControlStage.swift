@@ -1,0 +1,358 @@
+import Agent
+import Environment
+import Foundation
+import Glibc
+import Platform
+import Rules
+import SystemBus
+import Testing
+
+/// A bus daemon of the test's own.
+final class ControlBus {
+    private var daemon = Process()
+    let directory = "/tmp/vicinity-control-\(UInt32.random(in: 0 ... .max))"
+    var address: String { "unix:path=\(directory)/socket" }
+
+    /// - Parameters:
+    ///   - policy: what nobody may do here.
+    ///   - prepare: given the directory, before the daemon starts.
+    init(denying policy: String = "", _ prepare: (String) throws -> Void = { _ in }) throws {
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+        try """
+        <busconfig><type>system</type><listen>\(address)</listen><auth>EXTERNAL</auth>
+        <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/>
+        <allow user="*"/>\(policy)</policy></busconfig>
+        """.write(toFile: directory + "/bus.conf", atomically: true, encoding: .utf8)
+        try prepare(directory)
+        try start()
+    }
+
+    /// Starts the daemon, once more after it died.
+    func start() throws {
+        daemon = Process()
+        let ready = Pipe()
+        daemon.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
+        daemon.arguments = ["--config-file=\(directory)/bus.conf", "--nofork", "--print-address=1"]
+        daemon.standardOutput = ready
+        try daemon.run()
+        _ = try ready.fileHandleForReading.read(upToCount: 1)
+    }
+
+    deinit {
+        end()
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// The daemon dies.
+    func end() {
+        // Foundation starts it with SIGTERM blocked.
+        kill(daemon.processIdentifier, SIGKILL)
+        daemon.waitUntilExit()
+    }
+
+    /// Copies a program to where anybody can run it. By a process of its own: what this one has open for writing, those
+    /// that other tests start at the same time have as well, and nobody can run that.
+    static func copyProgram(_ path: String, to directory: String) throws {
+        let copy = try Process.run(URL(fileURLWithPath: "/bin/cp"), arguments: ["-p", path, directory])
+        copy.waitUntilExit()
+        #expect(copy.terminationStatus == 0)
+    }
+
+    enum Caller {
+        /// Who runs the tests.
+        case tester
+        /// Somebody who is not root.
+        case stranger
+    }
+
+    struct Outcome {
+        let status: Int32
+        let output: String
+        let complaint: String
+    }
+
+    func start(_ words: [String], as caller: Caller) throws -> Running {
+        let running = Running()
+        let isRoot = getuid() == 0
+        let prefix =
+            caller == .stranger && isRoot
+            ? ["/usr/bin/setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups"] : ["/usr/bin/env"]
+        running.process.executableURL = URL(fileURLWithPath: prefix[0])
+        running.process.arguments = Array(prefix.dropFirst()) + words
+        running.process.environment = ProcessInfo.processInfo.environment
+            .merging(["DBUS_SYSTEM_BUS_ADDRESS": address, "LC_ALL": "C.UTF-8"]) { $1 }
+        running.process.standardOutput = running.output
+        running.process.standardError = running.complaint
+        running.process.standardInput = FileHandle.nullDevice
+        try running.process.run()
+        return running
+    }
+
+    final class Running {
+        let process = Process()
+        let output = Pipe()
+        let complaint = Pipe()
+
+        func outcome() throws -> Outcome {
+            let text = try output.fileHandleForReading.readToEnd() ?? Data()
+            let words = try complaint.fileHandleForReading.readToEnd() ?? Data()
+            process.waitUntilExit()
+            return Outcome(
+                status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
+                complaint: String(decoding: words, as: UTF8.self))
+        }
+    }
+
+    /// The name of the error, or what was answered, of a caller who has nobody asked.
+    func send(_ method: String, _ arguments: String..., as caller: Caller = .stranger) throws -> String {
+        try sending(method, arguments, as: caller).outcome().answer
+    }
+
+    func sending(_ method: String, _ arguments: [String], as caller: Caller = .stranger) throws -> Running {
+        try start(
+            ["dbus-send", "--bus=\(address)", "--print-reply", "--reply-timeout=20000", "--dest=io.vicinity"]
+                + ["/io/vicinity", "io.vicinity.Manager1.\(method)"] + arguments, as: caller)
+    }
+
+    /// What busctl says, of a caller who can wait for a person.
+    func ask(_ words: String..., as caller: Caller = .stranger) throws -> Outcome {
+        try start(["busctl", "--address=\(address)"] + words, as: caller).outcome()
+    }
+}
+
+extension ControlBus.Outcome {
+    var answer: String {
+        if status == 0 {
+            return output.split(separator: "\n").dropFirst().joined().trimmingCharacters(in: .whitespaces)
+        }
+        return complaint.split(separator: ":").first.map { String($0.drop { $0 != " " }.dropFirst()) } ?? ""
+    }
+}
+
+/// polkit, as a test wants it.
+final class FakePolkit: @unchecked Sendable {
+    enum Answer {
+        case yes, no, challenge, dismissed, garbage, refusal
+        /// A person says yes.
+        case person
+        /// Waits for `release`.
+        case nothing
+    }
+
+    struct Question: Sendable {
+        let kind: String
+        let subject: String
+        let action: String
+        let message: String
+        let mayAsk: Bool
+    }
+
+    private struct State {
+        var answer: Answer
+        var questions: [Question] = []
+        var cancelled: [String] = []
+    }
+
+    private let state: Lock<State>
+    private let loop: EventLoop
+    private var bus: SystemBus?
+    private var object: BusObject?
+    private var waiting: [BusCall] = []
+
+    init(_ answer: Answer, on bus: ControlBus) throws {
+        state = Lock(State(answer: answer))
+        loop = try EventLoop()
+        let ready = DispatchSemaphore(value: 0)
+        let address = bus.address
+        loop.perform { [self] in
+            let bus = SystemBus(on: loop, address: address)
+            let object = BusObject(
+                "/org/freedesktop/PolicyKit1/Authority", "org.freedesktop.PolicyKit1.Authority",
+                [
+                    .init(
+                        "CheckAuthorization", takes: "(sa{sv})sa{ss}us",
+                        returns: answer == .garbage ? "b" : "(bba{ss})", parameters: ""),
+                    .init("CancelCheckAuthorization", takes: "s", parameters: ""),
+                ], on: bus
+            ) { [self] in take($0) }
+            bus.onConnect = {
+                try? object.export()
+                bus.own("org.freedesktop.PolicyKit1") { if $0 == .ours { ready.signal() } }
+            }
+            self.bus = bus
+            self.object = object
+            bus.connect()
+        }
+        try loop.start()
+        #expect(ready.wait(timeout: .now() + 20) == .success)
+    }
+
+    /// To be called at the end of a test.
+    func stop() {
+        let ended = DispatchSemaphore(value: 0)
+        loop.perform { [self] in
+            waiting = []
+            object?.withdraw()
+            bus?.close()
+            (object, bus) = (nil, nil)
+            loop.stop()
+            ended.signal()
+        }
+        #expect(ended.wait(timeout: .now() + 20) == .success)
+    }
+
+    var questions: [Question] { state.withLock { $0.questions } }
+    var cancelled: [String] { state.withLock { $0.cancelled } }
+
+    func release(with answer: Answer) {
+        state.withLock { $0.answer = answer }
+        loop.perform { [self] in
+            for call in waiting { self.answer(call, answer) }
+            waiting = []
+        }
+    }
+
+    private func take(_ call: BusCall) {
+        guard call.method == "CheckAuthorization" else {
+            state.withLock { $0.cancelled.append(call.values.first?.text ?? "") }
+            return call.answer()
+        }
+        let subject = call.values[0].list
+        let question = Question(
+            kind: subject?[0].text ?? "", subject: subject?[1]["name"]?.text ?? "", action: call.values[1].text ?? "",
+            message: call.values[2]["polkit.message"]?.text ?? "", mayAsk: call.values[3].number == 1)
+        let answer = state.withLock { state in
+            state.questions.append(question)
+            guard state.answer == .person else { return state.answer }
+            return question.mayAsk ? .yes : .challenge
+        }
+        self.answer(call, answer)
+    }
+
+    private func answer(_ call: BusCall, _ answer: Answer) {
+        func result(_ isAuthorized: Bool, _ isChallenge: Bool, _ details: [String: String] = [:]) {
+            call.answer { writer in
+                writer.structure("bba{ss}") { writer in
+                    writer.flag(isAuthorized)
+                    writer.flag(isChallenge)
+                    writer.texts(details)
+                }
+            }
+        }
+        switch answer {
+        case .yes: result(true, false)
+        case .no: result(false, false)
+        case .challenge: result(false, true)
+        case .dismissed: result(false, false, ["polkit.dismissed": "true"])
+        case .garbage: call.answer { $0.flag(true) }
+        case .refusal: call.refuse("org.freedesktop.PolicyKit1.Error.Failed", "no such action")
+        case .nothing, .person: waiting.append(call)
+        }
+    }
+}
+
+/// The service, and a rule engine that does what it is asked, on a loop of their own.
+final class ControlStage: @unchecked Sendable, Controlled {
+    private let loop: EventLoop
+    private var engine: RuleEngine
+    private var service: ControlService?
+    private let state = Lock(State())
+
+    private struct State {
+        var holds: [String] = []
+        var ran: [String] = []
+        var problems: [String?] = []
+    }
+
+    private static let rules = """
+        [rule.nas]
+        on = "any-wifi"
+        enter = [ { command = ["/bin/true"] } ]
+        [rule.mine]
+        on = "any-wifi"
+        user-hold = true
+        enter = [ { command = ["/bin/true"] } ]
+        [rule.idle]
+        on = "any-wifi"
+        """
+
+    /// - Parameter isReady: whether to wait until the service has its name.
+    init(on bus: ControlBus, limit: UInt64 = 10_000_000, isReady: Bool = true) throws {
+        loop = try EventLoop()
+        let rules = RuleSet.load([RuleFile(path: "a.toml", contents: Array(ControlStage.rules.utf8))]).ruleSet
+        engine = RuleEngine(ruleSet: try #require(rules))
+        _ = engine.update(NetworkEnvironment(), at: .now())
+        let address = bus.address
+        let told = DispatchSemaphore(value: 0)
+        loop.perform { [self] in
+            let service = ControlService(of: self, on: loop, address: address, limit: limit) { [self] problem in
+                state.withLock { $0.problems.append(problem) }
+                told.signal()
+            }
+            self.service = service
+            service.start()
+        }
+        try loop.start()
+        #expect(told.wait(timeout: .now() + 20) == .success)
+        if isReady { #expect(problems == [nil]) }
+    }
+
+    /// To be called at the end of a test.
+    func stop() {
+        let ended = DispatchSemaphore(value: 0)
+        loop.perform { [self] in
+            service?.stop()
+            service = nil
+            loop.stop()
+            ended.signal()
+        }
+        #expect(ended.wait(timeout: .now() + 20) == .success)
+    }
+
+    /// `nas on by alice`
+    var holds: [String] { state.withLock { $0.holds } }
+    var ran: [String] { state.withLock { $0.ran } }
+    var problems: [String?] { state.withLock { $0.problems } }
+
+    /// Puts other rules in place.
+    func replace(_ body: @escaping @Sendable (String) -> String) {
+        let done = DispatchSemaphore(value: 0)
+        loop.perform { [self] in
+            let text = body(ControlStage.rules)
+            if let rules = RuleSet.load([RuleFile(path: "a.toml", contents: Array(text.utf8))]).ruleSet {
+                _ = engine.replace(with: rules, at: .now())
+            }
+            done.signal()
+        }
+        done.wait()
+    }
+
+    func mayUsersHold(_ rule: String) -> Bool {
+        engine.ruleSet.rule(named: rule)?.mayBeHeldByUser ?? false && engine.hold(ofRule: rule)?.isUsers ?? true
+    }
+
+    func hold(_ rule: String, _ request: HoldRequest) throws(OverrideError) -> Int64 {
+        let now = Timestamp.now()
+        _ = try engine.hold(rule, request, at: now)
+        note()
+        return engine.hold(ofRule: rule)?.end(from: now) ?? 0
+    }
+
+    func release(_ rule: String, by user: String) throws(OverrideError) {
+        _ = try engine.release(rule, at: .now())
+        note()
+    }
+
+    func run(_ rule: String, by user: String) throws(OverrideError) {
+        let decisions = try engine.run(rule)
+        state.withLock { $0.ran.append("\(rule) \(decisions.count) by \(user)") }
+    }
+
+    func reload(_ done: @escaping (Int) -> Void) { done(7) }
+
+    private func note() {
+        let holds = engine.holds.map { "\($0.rule) \($0.hold.isOn ? "on" : "off") by \($0.hold.holder)" }
+        state.withLock { $0.holds = holds }
+    }
+}
