@@ -72,7 +72,9 @@ public struct CommandResult: Sendable {
         case cancelled
         /// It became obsolete before it was started.
         case dropped
-        case failedToStart(SystemError)
+        case failedToStart(StartFailure)
+        /// Nobody knows how it ended, or whether it did.
+        case lost(because: String)
     }
 
     public var end: End
@@ -88,6 +90,27 @@ public struct CommandResult: Sendable {
     public var isSuccess: Bool { end == .exited(code: 0) }
 }
 
+/// Why a command was never there.
+public enum StartFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A call of this process's own.
+    case system(SystemError)
+    /// The program is none, or may not be run: missing, without the x bit, or for another machine.
+    case program(String)
+    /// There is no such user.
+    case user(String)
+    /// The service manager did not want it, in words.
+    case manager(String)
+
+    public var description: String {
+        switch self {
+        case .system(let error): error.description
+        case .program(let path): "\(path) cannot be run: is it there, and may it be executed?"
+        case .user(let name): "there is no user \(name)"
+        case .manager(let reason): reason
+        }
+    }
+}
+
 /// The beginning of what a command wrote. It may be anything: escape it before it reaches a terminal.
 public struct CapturedOutput: Hashable, Sendable {
     public static let maximumLength = 64 << 10
@@ -96,8 +119,8 @@ public struct CapturedOutput: Hashable, Sendable {
     /// Octets that came after those and were not kept.
     public var lost = 0
 
-    mutating func append(_ more: ArraySlice<UInt8>) {
-        let kept = more.prefix(Self.maximumLength - octets.count)
+    mutating func append(_ more: ArraySlice<UInt8>, limit: Int = maximumLength) {
+        let kept = more.prefix(max(limit - octets.count, 0))
         octets += kept
         lost += more.count - kept.count
     }

@@ -110,7 +110,7 @@ public final class CommandRunner {
                 job.started()
             } catch {
                 laneIsFree(name)
-                deliver(CommandResult(end: .failedToStart(error)), to: job)
+                deliver(CommandResult(end: .failedToStart(.system(error))), to: job)
             }
         }
     }

@@ -11,8 +11,8 @@ final class RunningCommand {
     private let patience: Int64
     private let finish: (CommandResult) -> Void
     private let started = Timestamp.now().boottime
-    private let output: FileDescriptor
-    private let errors: FileDescriptor
+    private let output: PipeReader
+    private let errors: PipeReader
     private var process: ChildProcess?
     private var result = CommandResult(end: .dropped)
     private var cause: Cause?
@@ -33,12 +33,12 @@ final class RunningCommand {
             command.arguments, variables: command.context.variables, input: inputEnd, output: outputEnd,
             errors: errorEnd, on: loop)
         self.process = process
-        self.output = output.release()
-        self.errors = errors.release()
+        self.output = PipeReader(output.release(), on: loop)
+        self.errors = PipeReader(errors.release(), on: loop)
         process.ended = { [self] in hasEnded($0) }
         do throws(SystemError) {
-            try watch(self.output.rawValue, into: \.output)
-            try watch(self.errors.rawValue, into: \.errors)
+            try self.output.start()
+            try self.errors.start()
         } catch {
             process.abandon()
             release()
@@ -64,39 +64,19 @@ final class RunningCommand {
 
     private func hasEnded(_ end: ChildProcess.End) {
         // What it wrote is in the pipes; who else writes now is being killed.
-        _ = read(output.rawValue, into: \.output)
-        _ = read(errors.rawValue, into: \.errors)
+        result.output = output.finish()
+        result.errors = errors.finish()
         release()
         result.duration = Timestamp.now().boottime - started
         result.end =
             switch (cause, end) {
             case (.timedOut, _): .timedOut
             case (.cancelled, _): .cancelled
-            case (nil, .lost(let error)): .failedToStart(error)
+            case (nil, .lost(let error)): .lost(because: error.description)
             case (nil, .killed(let signal)): .killed(signal: signal)
             case (nil, .exited(let code)): .exited(code: code)
             }
         finish(result)
-    }
-
-    private func watch(
-        _ descriptor: Int32, into captured: WritableKeyPath<CommandResult, CapturedOutput>
-    ) throws(SystemError) {
-        try loop.watch(descriptor) { [self] _ in
-            if !read(descriptor, into: captured) { loop.forget(descriptor) }
-        }
-    }
-
-    /// Takes what is there, no more than a few buffers at once so that the loop gets round. False at its end.
-    private func read(_ descriptor: Int32, into captured: WritableKeyPath<CommandResult, CapturedOutput>) -> Bool {
-        var buffer = [UInt8](repeating: 0, count: 16 << 10)
-        for _ in 0..<8 {
-            let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
-            if count == 0 { return false }
-            if count < 0 { return errno == EAGAIN || errno == EINTR }
-            result[keyPath: captured].append(buffer[..<count])
-        }
-        return true
     }
 
     /// Makes the loop let go of this object; its descriptors are closed with it.
@@ -104,7 +84,7 @@ final class RunningCommand {
         if let deadline { loop.cancel(deadline) }
         deadline = nil
         process = nil
-        loop.forget(output.rawValue)
-        loop.forget(errors.rawValue)
+        output.stop()
+        errors.stop()
     }
 }

@@ -2,7 +2,8 @@ internal import CSystemd
 internal import Glibc
 public import Platform
 
-/// A connection to the system bus, on which nothing is ever waited for. It comes back when the bus does.
+/// A connection to the system bus, or to the user's own, on which nothing is ever waited for. It comes back when the bus
+/// does.
 ///
 /// Without a bus there is nothing to ask and nothing to observe. Everything happens on the loop's thread.
 @safe
@@ -12,19 +13,26 @@ public final class SystemBus {
         case values([BusValue])
         /// Nobody has the name that was called.
         case absent
-        /// An error of the callee's, by its name; nil where no answer came in time, or one that is absurdly large.
-        case failed(error: String?)
+        /// An error of the callee's, by its name and in its words; nil where no answer came, or one that is absurdly
+        /// large.
+        case failed(error: String?, message: String? = nil)
     }
 
-    public enum Argument {
-        case text(String)
-        case signed(Int32)
-        case unsigned(UInt32)
-        case unsigned64(UInt64)
+    public enum Owner: Hashable, Sendable {
+        case system
+        /// The bus of the user whose process this is.
+        case user
+        /// Another one, by its address, sd_bus_set_address(3).
+        case address(String)
+    }
+
+    /// Signals that somebody asked for, until `ignore`.
+    public struct Match: Hashable, Sendable {
+        fileprivate let handler: ObjectIdentifier
     }
 
     /// A call that waits for its reply, or a match; sd-bus knows it by its address.
-    private final class Handler {
+    @safe private final class Handler {
         enum Kind {
             case call((Reply) -> Void)
             case match((_ path: String, _ values: [BusValue]) -> Void)
@@ -32,6 +40,8 @@ public final class SystemBus {
 
         weak var bus: SystemBus?
         let kind: Kind
+        /// Of a match.
+        var slot: OpaquePointer?
 
         init(_ bus: SystemBus, _ kind: Kind) {
             self.bus = bus
@@ -48,7 +58,7 @@ public final class SystemBus {
     public static let callLimit: UInt64 = 2_000_000
 
     private let loop: EventLoop
-    private let address: String?
+    private let owner: Owner
     private var bus: OpaquePointer?
     private var descriptor: Int32 = -1
     private var timer: EventLoop.Timer?
@@ -65,10 +75,14 @@ public final class SystemBus {
     /// Called when the bus went away, after every open call has failed.
     public var onLoss: (() -> Void)?
 
-    /// - Parameter address: of another bus than the machine's, sd_bus_set_address(3).
-    public init(on loop: EventLoop, address: String? = nil) {
+    public init(on loop: EventLoop, of owner: Owner = .system) {
         self.loop = loop
-        self.address = address
+        self.owner = owner
+    }
+
+    /// - Parameter address: of another bus than the machine's, sd_bus_set_address(3).
+    public convenience init(on loop: EventLoop, address: String?) {
+        self.init(on: loop, of: address.map { .address($0) } ?? .system)
     }
 
     deinit { close() }
@@ -99,7 +113,12 @@ public final class SystemBus {
     }
 
     private func openBus() -> Bool {
-        guard let address else { return unsafe sd_bus_open_system(&bus) >= 0 }
+        let address: String
+        switch owner {
+        case .system: return unsafe sd_bus_open_system(&bus) >= 0
+        case .user: return unsafe sd_bus_open_user(&bus) >= 0
+        case .address(let text): address = text
+        }
         guard unsafe sd_bus_new(&bus) >= 0 else { return false }
         if unsafe sd_bus_set_address(bus, address) >= 0 && sd_bus_set_bus_client(bus, 1) >= 0 && sd_bus_start(bus) >= 0
         {
@@ -113,43 +132,66 @@ public final class SystemBus {
     private func disconnect() {
         guard unsafe bus != nil else { return }
         loop.forget(descriptor)
-        // Matches and calls live as long as the connection; nothing is called back after this.
+        // Nothing is called back after this. A match keeps the connection as its slot does.
+        let former = handlers.values
+        handlers = [:]
+        for handler in former {
+            unsafe sd_bus_slot_unref(handler.slot)
+            unsafe handler.slot = nil
+        }
         unsafe sd_bus_close(bus)
         unsafe sd_bus_unref(bus)
         unsafe bus = nil
         descriptor = -1
-        let former = handlers.values
-        handlers = [:]
         for case .call(let reply) in former.map(\.kind) { reply(.failed(error: nil)) }
     }
 
     // MARK: Signals and calls
 
     /// Calls `handle` with the path and the contents of each signal; the daemon passes on only what the rule's `sender`
-    /// sends, who has to own that name.
-    public func match(_ rule: String, _ handle: @escaping (_ path: String, _ values: [BusValue]) -> Void) {
-        guard let bus = unsafe bus else { return }
+    /// sends, who has to own that name. What is called after this, hears no signal too early: the daemon reads in order.
+    ///
+    /// - Returns: nil without a connection.
+    @discardableResult
+    public func match(
+        _ rule: String, _ handle: @escaping (_ path: String, _ values: [BusValue]) -> Void
+    ) -> Match? {
+        guard let bus = unsafe bus else { return nil }
         let handler = Handler(self, .match(handle))
-        handlers[ObjectIdentifier(handler)] = handler
         let context = unsafe Unmanaged.passUnretained(handler).toOpaque()
-        unsafe sd_bus_add_match_async(bus, nil, "type='signal',\(rule)", SystemBus.received, nil, context)
+        guard
+            unsafe sd_bus_add_match_async(
+                bus, &handler.slot, "type='signal',\(rule)", SystemBus.received, nil, context) >= 0
+        else { return nil }
+        handlers[ObjectIdentifier(handler)] = handler
+        if !isProcessing { wakeSoon() }
+        return Match(handler: ObjectIdentifier(handler))
     }
 
-    /// Calls a method, and `reply` once, at a later time. No daemon is started for it.
+    /// Nothing of it is handed over any more.
+    public func ignore(_ match: Match) {
+        guard let handler = handlers.removeValue(forKey: match.handler) else { return }
+        unsafe sd_bus_slot_unref(handler.slot)
+        unsafe handler.slot = nil
+    }
+
+    /// Calls a method, and `reply` once, at a later time.
     ///
-    /// - Parameter limit: how long to wait for the answer, in µs.
+    /// - Parameters:
+    ///   - limit: how long to wait for the answer, in µs.
+    ///   - startsService: whether a daemon is started for it that does not run.
     public func call(
-        _ name: String, _ path: String, _ interface: String, _ member: String, _ arguments: [Argument] = [],
-        limit: UInt64 = callLimit, _ reply: @escaping (Reply) -> Void
+        _ name: String, _ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument] = [],
+        limit: UInt64 = callLimit, startsService: Bool = false, _ reply: @escaping (Reply) -> Void
     ) {
         var message: OpaquePointer?
         guard let bus = unsafe bus,
             unsafe sd_bus_message_new_method_call(bus, &message, name, path, interface, member) >= 0
         else { return fail(reply) }
         defer { unsafe sd_bus_message_unref(message) }
-        unsafe sd_bus_message_set_auto_start(message, 0)
+        unsafe sd_bus_message_set_auto_start(message, startsService ? 1 : 0)
         for argument in arguments {
-            guard unsafe append(argument, to: message) >= 0 else { return fail(reply) }
+            guard unsafe argument.append(to: message) else { return fail(reply) }
         }
         let handler = Handler(self, .call(reply))
         let context = unsafe Unmanaged.passUnretained(handler).toOpaque()
@@ -161,6 +203,21 @@ public final class SystemBus {
         if !isProcessing { wakeSoon() }
     }
 
+    /// Sends a signal to everybody. False without a connection.
+    @discardableResult
+    public func emit(_ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument] = []) -> Bool {
+        var message: OpaquePointer?
+        guard let bus = unsafe bus, unsafe sd_bus_message_new_signal(bus, &message, path, interface, member) >= 0
+        else { return false }
+        defer { unsafe sd_bus_message_unref(message) }
+        for argument in arguments {
+            guard unsafe argument.append(to: message) else { return false }
+        }
+        guard unsafe sd_bus_send(bus, message, nil) >= 0 else { return false }
+        if !isProcessing { wakeSoon() }
+        return true
+    }
+
     /// A property of an object's.
     public func properties(_ name: String, _ path: String, of interface: String, _ reply: @escaping (Reply) -> Void) {
         call(name, path, "org.freedesktop.DBus.Properties", "GetAll", [.text(interface)], reply)
@@ -168,19 +225,6 @@ public final class SystemBus {
 
     private func fail(_ reply: @escaping (Reply) -> Void) {
         loop.schedule(at: Timestamp.now().boottime) { reply(.failed(error: nil)) }
-    }
-
-    private func append(_ argument: Argument, to message: OpaquePointer?) -> Int32 {
-        switch argument {
-        case .text(let text):
-            unsafe text.withCString { unsafe sd_bus_message_append_basic(message, CChar(UInt8(ascii: "s")), $0) }
-        case .signed(var number):
-            unsafe sd_bus_message_append_basic(message, CChar(UInt8(ascii: "i")), &number)
-        case .unsigned(var number):
-            unsafe sd_bus_message_append_basic(message, CChar(UInt8(ascii: "u")), &number)
-        case .unsigned64(var number):
-            unsafe sd_bus_message_append_basic(message, CChar(UInt8(ascii: "t")), &number)
-        }
     }
 
     private static let received: sd_bus_message_handler_t = { message, context, _ in
@@ -206,8 +250,10 @@ public final class SystemBus {
                 unsafe sd_bus_message_is_method_error(message, "org.freedesktop.DBus.Error.\(name)") > 0
             }
             if isAbsent { return .absent }
-            let error = unsafe sd_bus_message_get_error(message)?.pointee.name
-            return .failed(error: unsafe error.map { unsafe String(cString: $0) })
+            let error = unsafe sd_bus_message_get_error(message)?.pointee
+            return .failed(
+                error: unsafe (error?.name).map { unsafe String(cString: $0) },
+                message: unsafe (error?.message).map { unsafe String(cString: $0) })
         }
         return unsafe BusValue.contents(of: message).map { .values($0) } ?? .failed(error: nil)
     }
@@ -278,118 +324,5 @@ public final class SystemBus {
             timer = nil
             if !open() { retry() } else if isConnected { onReturn?() }
         }
-    }
-}
-
-/// A value of a message, taken out of it.
-public enum BusValue: Hashable, Sendable {
-    case text(String)
-    case number(Int64)
-    case flag(Bool)
-    /// Their beginning: a certificate is not kept, only that there is one.
-    case octets([UInt8])
-    case list([BusValue])
-    case dictionary([String: BusValue])
-    /// A floating-point number, a descriptor, or a dictionary whose keys are no text.
-    case other
-
-    public var text: String? { if case .text(let text) = self { text } else { nil } }
-    public var number: Int64? { if case .number(let number) = self { number } else { nil } }
-    public var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
-    public var octets: [UInt8]? { if case .octets(let octets) = self { octets } else { nil } }
-    public var list: [BusValue]? { if case .list(let values) = self { values } else { nil } }
-    public var dictionary: [String: BusValue]? { if case .dictionary(let members) = self { members } else { nil } }
-
-    public subscript(key: String) -> BusValue? { dictionary?[key] }
-
-    public static let octetLimit = 256
-    /// Values of one message, and how deep they may nest; sd-bus itself allows 64 levels.
-    private static let countLimit = 8_192
-    private static let depthLimit = 12
-
-    /// All values of a message; nil where there are more than anybody has a use for.
-    fileprivate static func contents(of message: OpaquePointer) -> [BusValue]? {
-        var budget = countLimit
-        return unsafe values(in: message, depth: 0, &budget)
-    }
-
-    /// The values up to the end of the container, or of the message.
-    private static func values(in message: OpaquePointer, depth: Int, _ budget: inout Int) -> [BusValue]? {
-        var values: [BusValue] = []
-        while true {
-            var type: CChar = 0
-            var contents: UnsafePointer<CChar>?
-            let result = unsafe sd_bus_message_peek_type(message, &type, &contents)
-            guard result > 0 else { return result == 0 ? values : nil }
-            budget -= 1
-            let inner = unsafe contents.map { unsafe String(cString: $0) } ?? ""
-            guard budget > 0, depth < depthLimit,
-                let value = unsafe value(in: message, Character(Unicode.Scalar(UInt8(type))), inner, depth, &budget)
-            else { return nil }
-            values.append(value)
-        }
-    }
-
-    private static func value(
-        in message: OpaquePointer, _ type: Character, _ inner: String, _ depth: Int, _ budget: inout Int
-    ) -> BusValue? {
-        switch type {
-        case "s", "o", "g":
-            var text: UnsafePointer<CChar>?
-            guard unsafe read(message, type, &text), let text = unsafe text else { return nil }
-            return .text(unsafe String(cString: text))
-        case "b":
-            var flag: Int32 = 0
-            return unsafe read(message, type, &flag) ? .flag(flag != 0) : nil
-        case "y": return unsafe number(in: message, type, UInt8(0))
-        case "n": return unsafe number(in: message, type, Int16(0))
-        case "q": return unsafe number(in: message, type, UInt16(0))
-        case "i": return unsafe number(in: message, type, Int32(0))
-        case "u": return unsafe number(in: message, type, UInt32(0))
-        case "x": return unsafe number(in: message, type, Int64(0))
-        case "t": return unsafe number(in: message, type, UInt64(0))
-        case "a" where inner == "y":
-            var octets: UnsafeRawPointer?
-            var count = 0
-            guard unsafe sd_bus_message_read_array(message, CChar(UInt8(ascii: "y")), &octets, &count) >= 0 else {
-                return nil
-            }
-            let buffer = unsafe UnsafeRawBufferPointer(start: octets, count: min(count, octetLimit))
-            return .octets(unsafe Array(buffer))
-        case "a" where inner.hasPrefix("{s"):
-            guard let entries = unsafe contents(in: message, "a", inner, depth, &budget) else { return nil }
-            var members: [String: BusValue] = [:]
-            for case .list(let pair) in entries where pair.count == 2 {
-                if let key = pair[0].text { members[key] = pair[1] }
-            }
-            return .dictionary(members)
-        case "a" where inner.hasPrefix("{"), "d", "h":
-            return unsafe sd_bus_message_skip(message, type == "a" ? "a\(inner)" : "\(type)") >= 0 ? .other : nil
-        case "a", "r", "e": return unsafe contents(in: message, type, inner, depth, &budget).map { .list($0) }
-        case "v": return unsafe contents(in: message, "v", inner, depth, &budget)?.first
-        default: return nil
-        }
-    }
-
-    private static func contents(
-        in message: OpaquePointer, _ type: Character, _ inner: String, _ depth: Int, _ budget: inout Int
-    ) -> [BusValue]? {
-        guard let code = type.asciiValue, unsafe sd_bus_message_enter_container(message, CChar(code), inner) >= 0,
-            let values = unsafe values(in: message, depth: depth + 1, &budget),
-            unsafe sd_bus_message_exit_container(message) >= 0
-        else { return nil }
-        return values
-    }
-
-    private static func number<Integer: FixedWidthInteger>(
-        in message: OpaquePointer, _ type: Character, _ zero: Integer
-    ) -> BusValue? {
-        var number = zero
-        return unsafe read(message, type, &number) ? .number(Int64(clamping: number)) : nil
-    }
-
-    private static func read(_ message: OpaquePointer, _ type: Character, _ value: UnsafeMutableRawPointer) -> Bool {
-        guard let code = type.asciiValue else { return false }
-        return unsafe sd_bus_message_read_basic(message, CChar(code), value) > 0
     }
 }

@@ -1,0 +1,118 @@
+internal import Platform
+public import SystemBus
+
+/// A bus for who waits: each call suspends its caller until the answer is there. It is connected to when it is needed.
+@ActionActor
+public final class Bus {
+    /// µs; a daemon that is busy for longer than that is told to be.
+    public static let callLimit: Int64 = 10_000_000
+
+    private let connection: SystemBus
+    private var watches: [ObjectIdentifier: SignalWatch] = [:]
+    /// Called when the bus went away, after every open call has failed.
+    var onLoss: () -> Void = {}
+
+    public init(_ owner: SystemBus.Owner) {
+        connection = SystemBus(on: ActionActor.shared.loop, of: owner)
+        // Whoever needs it comes back.
+        connection.isPersistent = false
+        connection.onLoss = { [unowned self] in
+            ActionActor.assumeIsolated {
+                for watch in watches.values { watch.end() }
+                watches = [:]
+                onLoss()
+            }
+        }
+    }
+
+    private var open: SystemBus? {
+        if !connection.isConnected { connection.connect() }
+        return connection.isConnected ? connection : nil
+    }
+
+    /// Calls a method and waits for its answer.
+    ///
+    /// - Parameters:
+    ///   - limit: how long to wait, in µs.
+    ///   - startsService: whether a daemon is started for it that does not run.
+    public func call(
+        _ name: String, _ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument] = [],
+        limit: Int64 = callLimit, startsService: Bool = false
+    ) async throws(BusError) -> [BusValue] {
+        if Task.isCancelled { throw .cancelled }
+        guard let bus = open else { throw .noBus }
+        let promise = Promise<Result<[BusValue], BusError>>()
+        let deadline = Timestamp.now().boottime + limit
+        bus.call(
+            name, path, interface, member, arguments, limit: UInt64(clamping: limit), startsService: startsService
+        ) { reply in
+            let result: Result<[BusValue], BusError> =
+                switch reply {
+                case .values(let values): .success(values)
+                case .absent: .failure(.absent(name))
+                case .failed(let error, let message): .failure(Bus.error(error, message))
+                }
+            ActionActor.assumeIsolated { promise.fulfil(result) }
+        }
+        // sd-bus counts no time asleep.
+        switch await promise.value(until: deadline + 100_000) {
+        case .value(let result): return try result.get()
+        case .late: throw .noAnswer
+        case .cancelled: throw .cancelled
+        }
+    }
+
+    private static func error(_ error: String?, _ message: String?) -> BusError {
+        switch error {
+        case nil, "org.freedesktop.DBus.Error.Disconnected": .noBus
+        // The daemon's, or sd-bus' own where the time is over; a callee that goes away leaves the first of them.
+        case "org.freedesktop.DBus.Error.NoReply"?, "org.freedesktop.DBus.Error.Timeout"?: .noAnswer
+        case let error?: .refused(error: error, message: message ?? "")
+        }
+    }
+
+    /// One property of an object.
+    public func property(
+        _ name: String, _ path: String, _ interface: String, _ property: String
+    ) async throws(BusError) -> BusValue {
+        let values = try await call(
+            name, path, "org.freedesktop.DBus.Properties", "Get", [.text(interface), .text(property)])
+        guard let value = values.first else { throw .noAnswer }
+        return value
+    }
+
+    /// All properties of an object's interface.
+    public func properties(
+        _ name: String, _ path: String, _ interface: String
+    ) async throws(BusError) -> [String: BusValue] {
+        let values = try await call(name, path, "org.freedesktop.DBus.Properties", "GetAll", [.text(interface)])
+        guard let properties = values.first?.dictionary else { throw .noAnswer }
+        return properties
+    }
+
+    /// Collects signals from now on: what is called after this, sends none too early.
+    ///
+    /// - Parameter rule: of the D-Bus Specification, "Match Rules", without a type; with a `sender`.
+    func watch(_ rule: String) throws(BusError) -> SignalWatch {
+        guard let bus = open else { throw .noBus }
+        let watch = SignalWatch()
+        let identifier = ObjectIdentifier(watch)
+        let match = bus.match(rule) { [weak watch] path, values in
+            ActionActor.assumeIsolated { watch?.take(SignalWatch.Signal(path: path, values: values)) }
+        }
+        guard let match else { throw .noBus }
+        watches[identifier] = watch
+        watch.onEnd = { [weak self] in
+            self?.watches[identifier] = nil
+            self?.connection.ignore(match)
+        }
+        return watch
+    }
+
+    /// Sends a signal to everybody.
+    public func emit(
+        _ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument] = []
+    ) throws(BusError) {
+        guard let bus = open, bus.emit(path, interface, member, arguments) else { throw .noBus }
+    }
+}
