@@ -11,28 +11,28 @@ internal import Rules
 /// it ends when there is nothing left to do.
 public enum ActProgram {
     private static let usage = """
-        usage: vicinity-act [--protect [--after SECONDS]] [--config DIR] [--state-directory DIR] [--socket PATH]
-                            [--agent-user NAME]
+        usage: vicinity-act [--protect [--after SECONDS] | --release] [--config DIR] [--state-directory DIR]
+                            [--socket PATH] [--agent-user NAME]
         """
 
     /// - Returns: the exit status, sysexits(3).
     public static func run(_ arguments: [String]) -> Int32 {
         var paths = ActingPaths()
         var agentUser = "vicinity"
-        var protects = false
-        var delay: Int64 = 0
+        var request: HelperRequest?
         var words = arguments.dropFirst().makeIterator()
         while let word = words.next() {
             switch word {
             case "--help", "-h":
                 print(usage)
                 return 0
-            case "--protect": protects = true
+            case "--protect": request = .protect(after: 0)
+            case "--release": request = .release
             case "--after":
                 guard let text = words.next(), let seconds = Int64(text),
                     (0...HelperRequest.maximumDelay / 1_000).contains(seconds)
                 else { return refuse("\(word) needs a number of seconds up to 60") }
-                delay = seconds * 1_000
+                request = .protect(after: seconds * 1_000)
             case "--config", "--state-directory", "--socket":
                 guard let path = words.next(), path.hasPrefix("/") else {
                     return refuse("\(word) needs an absolute path")
@@ -51,8 +51,8 @@ public enum ActProgram {
         vicinity_refuse_core_dumps()
         signal(SIGPIPE, SIG_IGN)
         umask(0o077)
-        if protects, ask(.protect(after: delay), at: paths.socket) { return 0 }
-        return serve(paths, agentUser: user(named: agentUser), protectingAfter: protects ? delay : nil)
+        if let request, ask(request, at: paths.socket) { return 0 }
+        return serve(paths, agentUser: user(named: agentUser), doing: request)
     }
 
     private static func refuse(_ problem: String) -> Int32 {
@@ -60,18 +60,24 @@ public enum ActProgram {
         return 64
     }
 
-    /// Asks the helper that serves, and who has to be root; false where there is none.
+    /// Asks the helper that serves, who has to be root; false where there is none. Waits until it has done what is
+    /// asked, unless that is for later.
     private static func ask(_ request: HelperRequest, at path: String) -> Bool {
         guard let connection = try? UnixSocket.connect(to: path),
             let peer = try? UnixSocket.peer(of: connection.rawValue), peer.user == 0 || peer.user == geteuid()
         else { return false }
         let line = request.line
         guard UnixSocket.send(line[...], on: connection.rawValue) == line.count else { return false }
-        _ = shutdown(connection.rawValue, Int32(SHUT_WR))
-        // It hangs up when it has taken notice.
-        UnixSocket.limitWaiting(connection.rawValue, seconds: 5)
-        var buffer = [UInt8](repeating: 0, count: 16)
-        return UnixSocket.receive(into: &buffer, on: connection.rawValue) == 0
+        if case .protect(let delay) = request, delay > 0 {
+            // It hangs up when it has taken notice.
+            _ = shutdown(connection.rawValue, Int32(SHUT_WR))
+        }
+        UnixSocket.limitWaiting(connection.rawValue, seconds: 30)
+        var reader = LineReader(connection.rawValue, maximumLine: HelperReport.maximumSize)
+        while let line = reader.next() {
+            if HelperReport(line: line) == .settled { return true }
+        }
+        return reader.hasEnded
     }
 
     private static func user(named name: String) -> UInt32? {
@@ -79,19 +85,20 @@ public enum ActProgram {
         return unsafe entry.pointee.pw_uid
     }
 
-    /// - Parameter delay: milliseconds; nil: serves the agent.
-    private static func serve(_ paths: ActingPaths, agentUser: UInt32?, protectingAfter delay: Int64?) -> Int32 {
+    /// - Parameter request: what is done without serving anybody.
+    private static func serve(_ paths: ActingPaths, agentUser: UInt32?, doing request: HelperRequest?) -> Int32 {
         let loop = ActionActor.shared.loop
         do {
             try Files.makeDirectory(paths.state, mode: 0o700)
             let lock = try Files.lock("\(paths.state)/lock")
             let signals = try Signals([SIGTERM, SIGINT], on: loop) { _ in loop.stop() }
-            let listener = delay == nil ? try listener(paths).release() : nil
+            let listener = request == nil ? try listener(paths).release() : nil
             Task { @ActionActor in
                 let server = ActServer(paths, agentUser: agentUser) { loop.stop() }
                 await server.start()
                 if let listener { server.listen(FileDescriptor(owning: listener)) }
-                if let delay { server.protect(after: delay) }
+                // Without a service manager nobody else would do it.
+                if let request { server.take(request) }
                 running = server
             }
             withExtendedLifetime(signals) { loop.run() }

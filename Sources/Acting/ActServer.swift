@@ -52,7 +52,7 @@ final class ActServer {
         }
     }
 
-    func protect(after delay: Int64) { performer.take(.protect(after: delay)) }
+    func take(_ request: HelperRequest) { performer.take(request) }
 
     private func accept(_ descriptor: Int32) {
         while let connection = try? UnixSocket.accept(on: descriptor) {

@@ -27,7 +27,7 @@ final class Conversation {
                     channel.close()
                     return ended()
                 }
-                if case .protect = request, !isRoot { return }
+                if request.takesRoot, !isRoot { return }
                 performer.take(request)
             }
         }

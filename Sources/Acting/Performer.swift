@@ -50,6 +50,7 @@ final class Performer {
         case .run(let id, let digest, let action): run(id, digest, action)
         case .cancel(let id): running[id]?.cancel()
         case .protect(let delay): protect(after: delay * 1_000)
+        case .release: reconciler.declare([])
         }
     }
 

@@ -14,6 +14,8 @@ public enum HelperRequest: Hashable, Sendable {
     case cancel(id: UInt64)
     /// Undo what lowers protection unless a `hold` comes within so many milliseconds. Of root only.
     case protect(after: Int64)
+    /// Undo everything, as before the helper is taken away. Of root only.
+    case release
 
     /// Octets of a line, its LF included; a longer one ends the connection.
     public static let maximumSize = 1 << 20
@@ -89,6 +91,7 @@ extension HelperRequest {
             case .protect(let delay):
                 writer.field("do", "protect")
                 writer.field("after_ms", delay)
+            case .release: writer.field("do", "release")
             }
         }
         writer.endLine()
@@ -121,7 +124,16 @@ extension HelperRequest {
                 return nil
             }
             self = .protect(after: delay)
+        case "release": self = .release
         default: return nil
+        }
+    }
+
+    /// Whether only root may ask for it.
+    public var takesRoot: Bool {
+        switch self {
+        case .hold, .run, .cancel: false
+        case .protect, .release: true
         }
     }
 }

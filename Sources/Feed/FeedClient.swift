@@ -4,8 +4,7 @@ public import Platform
 /// Reads the agent's feed, line by line, on the calling thread.
 public struct FeedClient: ~Copyable {
     private let connection: FileDescriptor
-    private var buffer: [UInt8] = []
-    private var position = 0
+    private var reader: LineReader
 
     /// - Parameter patience: how many seconds to wait for a line at most; nil for ever.
     /// - Throws: `ENOENT` or `ECONNREFUSED` where no agent runs.
@@ -14,6 +13,7 @@ public struct FeedClient: ~Copyable {
         if let patience { UnixSocket.limitWaiting(connection.rawValue, seconds: patience) }
         // An agent that is gone already shows as the end of the feed.
         _ = UnixSocket.send(request.line[...], on: connection.rawValue)
+        reader = LineReader(connection.rawValue, maximumLine: 2 * FeedLine.maximumLength)
         self.connection = connection
     }
 
@@ -23,19 +23,5 @@ public struct FeedClient: ~Copyable {
     }
 
     /// The next line without its LF; nil when the agent ended the connection, or patience did. Waits.
-    public mutating func next() -> ArraySlice<UInt8>? {
-        while true {
-            if let end = buffer[position...].firstIndex(of: UInt8(ascii: "\n")) {
-                defer { position = end + 1 }
-                return buffer[position..<end]
-            }
-            buffer.removeSubrange(..<position)
-            position = 0
-            var chunk = [UInt8](repeating: 0, count: 16_384)
-            guard buffer.count <= 2 * FeedLine.maximumLength,
-                let count = UnixSocket.receive(into: &chunk, on: connection.rawValue), count > 0
-            else { return nil }
-            buffer += chunk[..<count]
-        }
-    }
+    public mutating func next() -> ArraySlice<UInt8>? { reader.next() }
 }
