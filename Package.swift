@@ -49,7 +49,9 @@ let package = Package(
         .target(name: "ActionProtocol", dependencies: ["JSON"], swiftSettings: strict),
         .target(
             name: "Actions",
-            dependencies: ["ActionProtocol", "CPlatform", "CSystemd", "JSON", "Platform", "Rules", "SystemBus"],
+            dependencies: [
+                "ActionProtocol", "CPlatform", "CSystemd", "JSON", "Netlink", "Platform", "Rules", "SystemBus",
+            ],
             swiftSettings: touchingC),
         .target(
             name: "InstalledRules", dependencies: ["Hashing", "JSON", "Platform", "Rules"], swiftSettings: strict),

@@ -1,19 +1,29 @@
 internal import Glibc
 internal import Platform
 
-/// Our end of a pipe that a program writes to: taken off as it comes, kept up to a limit.
+/// A pipe that a program writes to: what comes is taken off at once, and kept up to a limit.
 final class PipeReader {
     private let loop: EventLoop
     private let descriptor: FileDescriptor
+    private var theirs: FileDescriptor?
     private let limit: Int
     private var captured = CapturedOutput()
 
     /// - Parameter limit: octets that are kept.
-    init(_ descriptor: consuming FileDescriptor, on loop: EventLoop, limit: Int = CapturedOutput.maximumLength) {
-        self.descriptor = descriptor
+    init(on loop: EventLoop, limit: Int = CapturedOutput.maximumLength) throws(SystemError) {
+        let pipe = try OutputPipe()
+        var writing: FileDescriptor?
+        descriptor = pipe.release(writing: &writing)
+        theirs = writing
         self.loop = loop
         self.limit = limit
     }
+
+    /// The program's end, until `handedOver`; -1 then.
+    var writing: Int32 { theirs?.rawValue ?? -1 }
+
+    /// The program has its end: ours of it is closed.
+    func handedOver() { theirs = nil }
 
     func start() throws(SystemError) {
         try loop.watch(descriptor.rawValue) { [self] _ in

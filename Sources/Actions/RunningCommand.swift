@@ -22,23 +22,24 @@ final class RunningCommand {
     init(
         _ command: Command, on loop: EventLoop, patience: Int64, finish: @escaping (CommandResult) -> Void
     ) throws(SystemError) {
-        let output = try OutputPipe()
-        let errors = try OutputPipe()
+        let output = try PipeReader(on: loop)
+        let errors = try PipeReader(on: loop)
         let input = try Files.inMemory(command.input)
-        let (outputEnd, errorEnd, inputEnd) = (output.writing, errors.writing, input.rawValue)
         self.loop = loop
         self.patience = patience
         self.finish = finish
+        self.output = output
+        self.errors = errors
         let process = try ChildProcess(
-            command.arguments, variables: command.context.variables, input: inputEnd, output: outputEnd,
-            errors: errorEnd, on: loop)
+            command.arguments, variables: command.context.variables, input: input.rawValue, output: output.writing,
+            errors: errors.writing, on: loop)
         self.process = process
-        self.output = PipeReader(output.release(), on: loop)
-        self.errors = PipeReader(errors.release(), on: loop)
+        output.handedOver()
+        errors.handedOver()
         process.ended = { [self] in hasEnded($0) }
         do throws(SystemError) {
-            try self.output.start()
-            try self.errors.start()
+            try output.start()
+            try errors.start()
         } catch {
             process.abandon()
             release()

@@ -53,16 +53,14 @@ public struct Tool {
         let process: ChildProcess
         let readers: (output: PipeReader, errors: PipeReader)
         do throws(SystemError) {
-            let output = try OutputPipe()
-            let errors = try OutputPipe()
+            readers = (try PipeReader(on: loop, limit: limit), try PipeReader(on: loop))
             let file = try Files.inMemory(input)
             process = try ChildProcess(
-                arguments, variables: variables, input: file.rawValue, output: output.writing, errors: errors.writing,
-                on: loop)
+                arguments, variables: variables, input: file.rawValue, output: readers.output.writing,
+                errors: readers.errors.writing, on: loop)
+            readers.output.handedOver()
+            readers.errors.handedOver()
             process.ended = { end in ActionActor.assumeIsolated { ended.fulfil(end) } }
-            readers = (
-                PipeReader(output.release(), on: loop, limit: limit), PipeReader(errors.release(), on: loop)
-            )
             do throws(SystemError) {
                 try readers.output.start()
                 try readers.errors.start()

@@ -132,9 +132,10 @@ public struct OutputPipe: ~Copyable {
     /// The child's end.
     public var writing: Int32 { theirs.rawValue }
 
-    /// Closes the child's end and gives ours away.
-    public consuming func release() -> FileDescriptor {
-        ours
+    /// Gives both ends away.
+    public consuming func release(writing: inout FileDescriptor?) -> FileDescriptor {
+        writing = consume theirs
+        return ours
     }
 }
 

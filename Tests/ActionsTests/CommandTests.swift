@@ -82,12 +82,12 @@ import Testing
     func saysWhyItDidNotStart(program: String, code: Int32) throws {
         #expect(
             try Stage.result(of: Command(program)).end
-                == .failedToStart(SystemError("posix_spawn", program, code: code)))
+                == .failedToStart(.system(SystemError("posix_spawn", program, code: code))))
     }
 
     @Test func refusesNUL() throws {
         let end = try Stage.result(of: Command("/bin/echo", "a\0b")).end
-        #expect(end == .failedToStart(SystemError("posix_spawn", "/bin/echo", code: EINVAL)))
+        #expect(end == .failedToStart(.system(SystemError("posix_spawn", "/bin/echo", code: EINVAL))))
     }
 
     @Test func keepsTheBeginningOfMuchOutput() throws {

@@ -112,7 +112,7 @@ import Testing
         }
         stage.play()
         #expect(
-            ends.contains(.failedToStart(SystemError("posix_spawn", "/nowhere", code: ENOENT)))
+            ends.contains(.failedToStart(.system(SystemError("posix_spawn", "/nowhere", code: ENOENT))))
                 && ends.suffix(2) == [.exited(code: 1), .exited(code: 0)])
     }
 

@@ -43,8 +43,11 @@ final class NetworkManagerPlace: Place {
 
     func read(_ names: Set<String>) async throws(PlaceError) -> Settings? {
         do {
-            let activations = try await connection().map { try await activations(of: $0) } ?? []
-            return [NetworkManagerPlace.setting: .value(activations.contains { $0.state.isUp } ? "up" : "down")]
+            var isUp = false
+            if let connection = try await connection() {
+                isUp = try await activations(of: connection).contains { $0.state.isUp }
+            }
+            return [NetworkManagerPlace.setting: .value(isUp ? "up" : "down")]
         } catch {
             throw placeError(error, "state of connection \(name)")
         }

@@ -45,30 +45,35 @@ final class UnitPlace: Place {
 
     private func run(_ isStart: Bool) async throws(PlaceError) -> End {
         let purpose = "\(isStart ? "start" : "stop") of \(unit)"
-        do {
-            let deadline = Timestamp.now().boottime + UnitPlace.limit
-            let watch = try manager.watchJobs(of: unit)
-            defer { watch.end() }
-            try await manager.subscribe()
-            let reply = try await manager.call(isStart ? "StartUnit" : "StopUnit", [.text(unit), .text("replace")])
-            guard let job = reply.first?.text else { throw .noAnswer }
-            let result: String
-            do throws(BusError) {
-                result = try await manager.ended(job, watch, until: deadline)
-            } catch BusError.noAnswer {
-                throw PlaceError.failed("\(purpose): not done after \(UnitPlace.limit / 1_000_000) s; \(remedy)")
-            }
-            let state = try await state()
-            if UnitPlace.isActive(state) == isStart { return .done }
-            if result == "canceled" { return .canceled }
-            throw PlaceError.failed("\(purpose): \(words(result, state, isStart)); \(remedy)")
-        } catch let error as BusError {
-            throw explain(error, purpose, isStart)
-        } catch let error as PlaceError {
-            throw error
+        let (result, state): (String?, String)
+        do throws(BusError) {
+            (result, state) = try await change(isStart)
         } catch {
-            throw .failed("\(purpose): \(error)")
+            throw explain(error, purpose)
         }
+        guard let result else {
+            throw .failed("\(purpose): not done after \(UnitPlace.limit / 1_000_000) s, it is \(state); \(remedy)")
+        }
+        if UnitPlace.isActive(state) == isStart { return .done }
+        if result == "canceled" { return .canceled }
+        throw .failed("\(purpose): \(words(result, state, isStart)); \(remedy)")
+    }
+
+    /// How the job ended, nil where it has not in time, and what the unit is then.
+    private func change(_ isStart: Bool) async throws(BusError) -> (String?, String) {
+        let deadline = Timestamp.now().boottime + UnitPlace.limit
+        let watch = try manager.watchJobs(of: unit)
+        defer { watch.end() }
+        try await manager.subscribe()
+        let reply = try await manager.call(isStart ? "StartUnit" : "StopUnit", [.text(unit), .text("replace")])
+        guard let job = reply.first?.text else { throw .noAnswer }
+        var result: String?
+        do throws(BusError) {
+            result = try await manager.ended(job, watch, until: deadline)
+        } catch {
+            if error != .noAnswer { throw error }
+        }
+        return (result, try await state())
     }
 
     private func words(_ result: String, _ state: String, _ isStart: Bool) -> String {
@@ -84,7 +89,7 @@ final class UnitPlace: Place {
         }
     }
 
-    private func explain(_ error: BusError, _ purpose: String, _ isStart: Bool) -> PlaceError {
+    private func explain(_ error: BusError, _ purpose: String) -> PlaceError {
         switch error.name?.split(separator: ".").last {
         // What is not there runs no more.
         case "NoSuchUnit": .failed("\(purpose): there is no such unit; \(manager.command) list-unit-files")
