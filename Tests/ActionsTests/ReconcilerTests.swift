@@ -125,14 +125,14 @@ private final class Machine {
 }
 
 private func want(
-    _ rule: String, _ index: Int = 0, effect: Effect = .neutral, _ wishes: (PlaceName, [String: String])...
+    _ rule: String, at index: Int = 0, effect: Effect = .neutral, _ wishes: (PlaceName, [String: String])...
 ) -> Reconciler.Wanted {
     Reconciler.Wanted(
         rule: rule, index: index, effect: effect,
         wishes.map { place, values in (place, values.mapValues { Setting.value($0) }) })
 }
 
-@Suite @ActionActor struct ReconcilerTests {
+@Suite struct ReconcilerTests {
     @Test func putsInPlaceAndPutsBack() async throws {
         let stage = try Machine()
         stage.world.set(.apt, "http", "before")
@@ -193,7 +193,7 @@ private func want(
     @Test func putsBackInReverseOrder() async throws {
         let stage = try Machine()
         await stage.hold(
-            want("office", 0, (.apt, ["a": "1"]), (.environment, ["a": "1"])), want("office", 1, (.kde, ["a": "1"])))
+            want("office", at: 0, (.apt, ["a": "1"]), (.environment, ["a": "1"])), want("office", at: 1, (.kde, ["a": "1"])))
         #expect(stage.world.log == ["apt", "environment", "kde"])
         stage.world.log = []
         await stage.hold()
@@ -247,7 +247,7 @@ private func want(
         await stage.hold(want("away", effect: .tightening, (vpn, ["state": "up"])))
         await stage.hold(
             want("home", effect: .relaxing, (.zone(interface: "wlan0"), ["zone": "home"])),
-            want("home", 1, (.apt, ["a": "1"])))
+            want("home", at: 1, (.apt, ["a": "1"])))
         #expect(stage.world.value(vpn, "state") == .value("down"))
         stage.reconciler.protect()
         await stage.settle()
@@ -301,7 +301,7 @@ private func want(
     /// Wherever the process is killed, and whatever is wanted by then: what is wanted is there, and in the end everything
     /// is as it was, unless a person changed it in between.
     @Test(arguments: 0..<60) func anyKillEndsWell(seed: Int) async throws {
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SeededGenerator(UInt64(seed))
         let places: [PlaceName] = [.apt, .gnome, .unit("a.service"), .networkManager("corp")]
         let names = ["a", "b", "c"]
         let stage = try Machine()
@@ -317,7 +317,7 @@ private func want(
                 let place = places[number]
                 let values = names.filter { _ in Bool.random(using: &random) }
                 return want(
-                    "rule\(Int.random(in: 0...1, using: &random))", number,
+                    "rule\(Int.random(in: 0...1, using: &random))", at: number,
                     (place, Dictionary(values.map { ($0, "ours \(Int.random(in: 0...2, using: &random))") }) { $1 }))
             }
             if Bool.random(using: &random) { stage.world.stepsLeft = Int.random(in: 0...14, using: &random) }
