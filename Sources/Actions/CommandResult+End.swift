@@ -10,6 +10,7 @@ extension ActionEnd {
         case .killed(let signal): because = "ended by signal \(signal)"
         case .timedOut: because = "timed out"
         case .failedToStart(let error): because = error.description
+        case .lost(let why): because = why
         case .cancelled, .dropped:
             self.result = .cancelled
             because = "obsolete"

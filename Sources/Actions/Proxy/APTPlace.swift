@@ -27,7 +27,8 @@ public final class APTPlace: Place {
         let merged = APTPlace.parse(try file.read() ?? []).merging(settings) { $1 }
         let lines: [String]
         do throws(UnfitValue) { lines = try APTPlace.lines(merged) } catch { throw error.placeError }
-        let text = (["# Written by Vicinity; it goes away with the rule that asks for it."] + lines).joined(separator: "\n")
+        let text = (["# Written by Vicinity; it goes away with the rule that asks for it."] + lines).joined(
+            separator: "\n")
         try file.write(lines.isEmpty ? nil : Array("\(text)\n".utf8))
     }
 

@@ -19,7 +19,9 @@ public final class EnvironmentPlace: Place {
     public func write(_ settings: Settings) throws(PlaceError) {
         let merged = ProxyVariables.parse(try file.read() ?? []).merging(settings) { $1 }
         let lines: [String]
-        do throws(UnfitValue) { lines = try ProxyVariables.lines(merged, for: file.path) } catch { throw error.placeError }
+        do throws(UnfitValue) { lines = try ProxyVariables.lines(merged, for: file.path) } catch {
+            throw error.placeError
+        }
         try file.write(lines.isEmpty ? nil : Array((lines.joined(separator: "\n") + "\n").utf8))
     }
 }

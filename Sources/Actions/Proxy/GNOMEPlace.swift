@@ -33,7 +33,9 @@ public final class GNOMEPlace: Place {
         do throws(UnfitValue) { text = try GNOMEPlace.text(settings) } catch { throw error.placeError }
         // All in one change; only what is to be as if it never was has to be said key by key, the mode first.
         if !text.isEmpty { _ = try await run(["load", GNOMEPlace.directory], input: text, "write") }
-        let unset = settings.filter { $0.value == .unset }.keys.sorted { ($0 == "mode" ? "" : $0) < ($1 == "mode" ? "" : $1) }
+        let unset = settings.filter { $0.value == .unset }.keys.sorted {
+            ($0 == "mode" ? "" : $0) < ($1 == "mode" ? "" : $1)
+        }
         for name in unset {
             _ = try await run(["reset", GNOMEPlace.directory + name], input: "", "write")
         }

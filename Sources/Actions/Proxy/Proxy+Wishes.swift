@@ -39,7 +39,9 @@ extension ProxyParts {
 
     /// What is not named goes through SOCKS where there is that, and else directly, as it does everywhere.
     var forAPT: Settings? {
-        var names: Settings = [APTPlace.http: .value("DIRECT"), APTPlace.https: .value("DIRECT"), APTPlace.direct: .unset]
+        var names: Settings = [
+            APTPlace.http: .value("DIRECT"), APTPlace.https: .value("DIRECT"), APTPlace.direct: .unset,
+        ]
         switch mode {
         case .none: return names
         case .pac, .auto: return nil

@@ -47,7 +47,8 @@ enum ProxyNotation {
 
     /// A host by itself, which no reader takes for a domain, a range or a deeper level.
     static func isPlainHost(_ text: String) -> Bool {
-        isExclusion(text) && !text.hasPrefix(".") && !text.hasPrefix("*") && !text.utf8.contains { ":/".utf8.contains($0) }
+        isExclusion(text) && !text.hasPrefix(".") && !text.hasPrefix("*")
+            && !text.utf8.contains { ":/".utf8.contains($0) }
     }
 }
 
