@@ -29,12 +29,13 @@ enum ProxyNotation {
 
     /// A host, a domain, an address or a range: letters, digits and a few signs that are nobody's syntax.
     static func isExclusion(_ text: String) -> Bool {
+        if IPAddress(text) != nil || IPSubnet(text) != nil { return true }
         let name = text.hasPrefix("*.") ? String(text.dropFirst(2)) : text
         return (1...255).contains(name.utf8.count)
             && name.utf8.allSatisfy { octet in
                 switch octet {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-                default: "-._:/".utf8.contains(octet)
+                default: "-._".utf8.contains(octet)
                 }
             }
     }
