@@ -3,6 +3,7 @@ internal import Actions
 internal import Glibc
 internal import InstalledRules
 internal import Platform
+internal import SystemBus
 
 /// Listens for the agent and puts the pieces together.
 @ActionActor
@@ -26,11 +27,16 @@ final class ActServer {
         self.agentUser = agentUser
         self.done = done
         let book = RuleBook(paths.ruleDirectories, lastGood: paths.lastGoodRules)
-        let places = SystemPlaces()
-        performer = Performer(
-            book: book,
-            reconciler: Reconciler(places: places, journal: paths.journal, boot: Boot.identifier),
-            edges: Edges(places: places, commands: SystemCommands(), lock: { () async throws(PlaceError) in try await SessionLock().lock() }), isOfUser: false)
+        let bus = Bus(.system)
+        let manager = ServiceManager(bus, isOfUser: false)
+        let places = SystemPlaces(bus, manager)
+        let reconciler = Reconciler(places: places, journal: paths.journal, boot: Boot.identifier)
+        // NetworkManager sets zones anew with each connection.
+        places.onLoss = { [unowned reconciler] in reconciler.reassert($0) }
+        let edges = Edges(
+            places: places, commands: SystemCommands(manager),
+            lock: { () async throws(PlaceError) in try await SessionLock(bus).lock() })
+        performer = Performer(book: book, reconciler: reconciler, edges: edges, isOfUser: false)
         performer.tell = { [unowned self] report in
             if let agent { conversations[agent]?.tell(report) }
         }

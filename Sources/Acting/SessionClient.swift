@@ -3,6 +3,7 @@ internal import Actions
 internal import Glibc
 internal import InstalledRules
 internal import Platform
+internal import SystemBus
 
 /// Keeps a connection to the agent, and undoes what lowers protection when there is none for a while.
 @ActionActor
@@ -16,12 +17,18 @@ final class SessionClient {
 
     init(socket: String, state: String, rules: InstalledRules.Directories) {
         self.socket = socket
-        let places = SessionPlaces()
+        let bus = Bus(.user)
+        let manager = ServiceManager(bus, isOfUser: true)
+        let places = SessionPlaces(manager)
+        let notifications = Notifications(bus)
         performer = Performer(
             book: RuleBook(rules, lastGood: "\(state)/rules.json"),
             reconciler: Reconciler(
                 places: places, journal: "\(state)/journal.json", boot: SessionClient.sessionIdentifier),
-            edges: Edges(places: places, commands: SessionCommands(), notify: Notifier().notify), isOfUser: true)
+            edges: Edges(
+                places: places, commands: SystemCommands(manager),
+                notify: { (notification) async throws(PlaceError) in try await notifications.notify(notification) }),
+            isOfUser: true)
         performer.tell = { [unowned self] in conversation?.tell($0) }
     }
 

@@ -84,7 +84,7 @@ final class LinkResolver {
     private static func answer(_ reply: SystemBus.Reply, for interfaceIndex: UInt32) -> Answer {
         switch reply {
         case .absent: return .unavailable
-        case .failed(let error):
+        case .failed(let error, _):
             switch error {
             case "org.freedesktop.resolve1.NoSuchRR", "org.freedesktop.resolve1.DnsError.NXDOMAIN": return .unknownName
             default: return .unavailable

@@ -1,4 +1,5 @@
-"""Boots Debian's kernel in QEMU with the host's root file system, read-only, under a layer and a tmpfs."""
+"""Boots Debian's kernel in QEMU: over the host's root file system, or over that of a workstation of its own. Either is
+read-only, under a layer and a tmpfs."""
 
 import gzip
 import json
@@ -10,9 +11,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from .layer import compile_driver, write_layer
+
 REPOSITORY = Path(__file__).resolve().parents[3]
 CACHE = REPOSITORY / ".build/lab"
-BOOT_LIMIT = 60  # seconds
 # What the guest needs before it has a root file system; everything else is loaded from there.
 BOOT_MODULES = ["virtio_pci", "virtio_console", "virtio-rng", "9pnet_virtio", "9p", "overlay"]
 
@@ -20,12 +22,11 @@ INIT = """#!/bin/sh
 fail() {{ echo "lab: cannot boot: $1"; poweroff -f; }}
 mount -t proc proc /proc && mount -t sysfs sysfs /sys && mount -t devtmpfs dev /dev || fail "/proc, /sys, /dev"
 for module in {modules}; do insmod /modules/$module || fail "module $module"; done
-for share in host cache; do
+for share in {shares}; do
     mount -t 9p -o ro,trans=virtio,version=9p2000.L,msize=512000,cache=loose $share /$share || fail "9p $share"
 done
 mount -t tmpfs tmpfs /top && mkdir /top/upper /top/work || fail "tmpfs"
-mount -t overlay -o lowerdir=/cache/layer:/host,upperdir=/top/upper,workdir=/top/work overlay /root \\
-    || fail "overlay"
+mount -t overlay -o lowerdir={lower},upperdir=/top/upper,workdir=/top/work overlay /root || fail "overlay"
 mount --move /proc /root/proc && mount --move /sys /root/sys && mount --move /dev /root/dev || fail "moving mounts"
 cd /root
 mkdir -p dev/pts dev/shm lib/modules
@@ -38,8 +39,11 @@ mkdir -p run/lab/lab run/lab/bin && cp /job.json run/lab/ && cp /bin/busybox run
 mount -t 9p -o ro,trans=virtio,version=9p2000.L,msize=512000,cache=loose lab run/lab/lab || fail "9p lab"
 mount -t 9p -o ro,trans=virtio,version=9p2000.L,msize=512000,cache=loose bin run/lab/bin || fail "9p bin"
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin PYTHONPATH=/run/lab/lab PYTHONDONTWRITEBYTECODE=1 LC_ALL=C.UTF-8
-exec switch_root /root /bin/sh -c '{command}; sync; /run/lab/busybox poweroff -f'
+{start}
 """
+# The driver is init.
+DRIVER = "exec switch_root /root /bin/sh -c '{command}; sync; /run/lab/busybox poweroff -f'"
+SYSTEMD = "exec switch_root /root /sbin/init"
 
 
 class BootError(Exception):
@@ -77,15 +81,15 @@ def cpio(entries: list[tuple[str, int, bytes, int, int]]) -> bytes:
     return bytes(archive)
 
 
-def initramfs(job: dict, command: str, destination: Path) -> None:
+def initramfs(job: dict, shares: list[str], lower: str, start: str, destination: Path) -> None:
     kernels = list((CACHE / "kernel/lib/modules").glob("*")) if CACHE.is_dir() else []
     if not kernels:
         raise BootError(f"no kernel in {CACHE}: run Tests/Lab/install-dependencies first")
     files = modules(kernels[0])
     busybox = (CACHE / "layer/bin/busybox").read_bytes()
-    script = INIT.format(modules=" ".join(file.name for file in files), command=command)
+    script = INIT.format(modules=" ".join(file.name for file in files), shares=" ".join(shares), lower=lower, start=start)
     entries = [(name, 0o40755, b"", 0, 0) for name in
-               ("bin", "dev", "proc", "sys", "host", "cache", "top", "root", "modules")]
+               ("bin", "dev", "proc", "sys", *shares, "top", "root", "modules")]
     entries += [("dev/console", 0o20600, b"", 5, 1), ("bin/busybox", 0o100755, busybox, 0, 0),
                 ("init", 0o100755, script.encode(), 0, 0), ("job.json", 0o100644, json.dumps(job).encode(), 0, 0)]
     entries += [(f"bin/{applet}", 0o120777, b"busybox", 0, 0) for applet in
@@ -96,6 +100,11 @@ def initramfs(job: dict, command: str, destination: Path) -> None:
 
 class Guest:
     """One boot. `messages` yields what the guest sends, as values; `shell` gives it the terminal instead."""
+
+    memory = 1536  # MiB
+    command_line = "console=ttyS0 loglevel=4 panic=-1"
+    lower = "/cache/layer:/host"
+    boot_limit = 60  # seconds
 
     def __init__(self, job: dict, limit: float, binaries: Path | None = None):
         self.limit = limit
@@ -118,27 +127,34 @@ class Guest:
             self.process.wait()
         shutil.rmtree(self.directory, ignore_errors=True)
 
+    def roots(self) -> dict[str, Path]:
+        """The shares that the initramfs mounts, `lower` being made of them."""
+        return {"host": Path("/"), "cache": CACHE}
+
+    def start(self, command: str) -> str:
+        """The last lines of the initramfs' script."""
+        return DRIVER.format(command=command)
+
     def arguments(self, command: str) -> list[str]:
         if not shutil.which("qemu-system-x86_64"):
             raise BootError("no qemu-system-x86_64: run Tests/Lab/install-dependencies first")
         image = self.directory / "initramfs.gz"
-        initramfs(self.job, command, image)
+        initramfs(self.job, list(self.roots()), self.lower, self.start(command), image)
         accelerator = os.environ.get("LAB_ACCEL", "tcg,thread=multi")
         cpu = "host" if accelerator.startswith("kvm") else "max"
         shares = []
-        for tag, path in (("cache", CACHE), ("lab", REPOSITORY / "Tests/Lab"), ("bin", self.binaries)):
-            shares += ["-virtfs", f"local,path={path},mount_tag={tag},security_model=none,readonly=on"]
+        for tag, path in (self.roots() | {"lab": REPOSITORY / "Tests/Lab", "bin": self.binaries}).items():
+            shares += ["-virtfs", f"local,path={path},mount_tag={tag},security_model=none,readonly=on,multidevs=remap"]
         # Two network cards on one cable that leads nowhere else, for scenarios that ask for it. The guest has no driver
         # for them until one does.
         cards = []
         for card in (0, 1) if self.job.get("wired") else ():
             cards += ["-netdev", f"hubport,id=cable{card},hubid=0",
                       "-device", f"virtio-net-pci,netdev=cable{card},romfile=,mac=02:00:00:00:00:e{card}"]
-        return ["qemu-system-x86_64", "-accel", accelerator, "-cpu", cpu, "-smp", "2", "-m", "1536",
+        return ["qemu-system-x86_64", "-accel", accelerator, "-cpu", cpu, "-smp", "2", "-m", str(self.memory),
                 "-nodefaults", "-no-user-config", *(cards or ["-nic", "none"]), "-display", "none", "-no-reboot",
                 "-kernel", str(next((CACHE / "kernel/boot").glob("vmlinuz-*"))), "-initrd", str(image),
-                "-append", "console=ttyS0 loglevel=4 panic=-1",
-                "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
+                "-append", self.command_line,
                 *shares,
                 "-virtfs", f"local,path={self.out},mount_tag=out,security_model=none",
                 "-device", "virtio-rng-pci", "-device", "virtio-serial-pci"]
@@ -151,7 +167,7 @@ class Guest:
                     "-device", "virtserialport,chardev=results,name=lab.results"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, start_new_session=True)
-        limit = BOOT_LIMIT
+        limit = self.boot_limit
         deadline = time.monotonic() + limit
         pending, chatter = b"", []
         descriptor = self.process.stdout.fileno()
@@ -189,3 +205,28 @@ class Guest:
         text = self.serial.read_text(errors="replace") if self.serial.exists() else "(nothing)"
         lines = text.replace("\r", "").splitlines()[-160:]
         return "\n".join(["--- serial console:", *lines, "---"])
+
+
+class WorkstationGuest(Guest):
+    """A machine of its own, in which the package is installed and systemd starts everything, the lab's driver too."""
+
+    memory = 2048
+    # Interfaces keep the kernel's names; a machine without a screen has terminals all the same.
+    command_line = "console=ttyS0 loglevel=4 panic=-1 net.ifnames=0 audit=0 systemd.show_status=no"
+    lower = "/layer:/image"
+    boot_limit = 400
+
+    def __init__(self, job: dict, limit: float, image: Path, scenario):
+        super().__init__(job, limit)
+        self.image = image
+        shutil.copy(CACHE / "marker", self.binaries / "marker")
+        compile_driver(self.binaries / "compiled")
+        self.layer = self.directory / "layer"
+        self.layer.mkdir()
+        write_layer(self.layer, scenario.stations, scenario.services, job["do"] == "shell")
+
+    def roots(self) -> dict[str, Path]:
+        return {"image": self.image, "cache": CACHE, "layer": self.layer}
+
+    def start(self, command: str) -> str:
+        return SYSTEMD

@@ -8,10 +8,10 @@ import sys
 import time
 from pathlib import Path
 
-from . import expect, scenario as scenarios
-from .boot import REPOSITORY, BootError, Guest
-
-SCHEMA = REPOSITORY / "Config/schema/event.schema.json"
+from . import scenario as scenarios
+from .boot import BootError, Guest
+from .verdict import Verdict, messages, validator
+from .workstation_line import peers, workstation
 
 
 def main() -> int:
@@ -31,13 +31,23 @@ def main() -> int:
         command = commands.add_parser(name, help=description)
         command.add_argument("--binary", type=Path, required=True, help="where vicinity and vicinityd are")
         command.add_argument("-v", "--verbose", action="store_true", help="show everything as it happens")
+    for name, description in (("workstation", "run scenarios in a workstation that systemd starts"),
+                              ("peers", "how soon the dispatchers and we act on the same transitions, as JSON")):
+        command = commands.add_parser(name, help=description)
+        if name == "workstation":
+            command.add_argument("scenario", nargs="*", help="all when none is named")
+            command.add_argument("--keep-captures", type=Path, metavar="DIR", help="one nlmon capture per scenario")
+            command.add_argument("--shell", action="store_true", help="boot the first one's air, and a root shell there")
+        command.add_argument("--deb", type=Path, help="the package to install; unless said the newest of .build/deb")
+        command.add_argument("--binary", type=Path, help="make a package of the programs there, statically linked to Swift")
+        command.add_argument("-v", "--verbose", action="store_true", help="show everything as it happens")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         if getattr(arguments, "binary", None):
             look_for_programs(arguments.binary)
         return {"list": list_scenarios, "boot": boot, "shell": shell, "run": run_scenarios, "bench": bench,
-                "demo": demo}[arguments.command](arguments)
+                "demo": demo, "workstation": workstation, "peers": peers}[arguments.command](arguments)
     except (BootError, scenarios.ScenarioError) as error:
         print(f"lab: {error}", file=sys.stderr)
         return 1
@@ -70,15 +80,6 @@ def boot(_arguments) -> int:
 def shell(_arguments) -> int:
     with Guest({"do": "shell"}, 0) as guest:
         return guest.shell()
-
-
-def messages(guest: Guest, verbose: bool):
-    for message in guest.messages():
-        if message["kind"] == "failed":
-            raise BootError(f"the guest's runner failed:\n{message['text']}")
-        if verbose and message["kind"] == "line":
-            print(f"{message['at']:.3f} {message['source']}: {message['text']}", file=sys.stderr, flush=True)
-        yield message
 
 
 def bench(arguments) -> int:
@@ -117,49 +118,6 @@ def demo(arguments) -> int:
     return 0
 
 
-def validator():
-    """Of the feed's lines, where the repository has the schema."""
-    if not SCHEMA.exists():
-        return None
-    import jsonschema
-    return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
-
-
-class Verdict:
-    """What one scenario sent, and what is wrong with it."""
-
-    def __init__(self, scenario, manager: str):
-        self.scenario, self.manager = scenario, manager
-        self.lines: list[tuple[float, str, str]] = []
-        self.started = time.monotonic()
-
-    def texts(self, source: str) -> list[str]:
-        return [text for _, origin, text in self.lines if origin == source]
-
-    def judge(self, done: dict, schema) -> list[str]:
-        problems = list(done["problems"]) + ([done["trouble"]] if done["trouble"] else [])
-        if not problems:
-            problems += expect.judge_air(self.scenario.air, self.texts("iw"))
-        for feed in done["feeds"]:
-            problems += [f"feed {feed}: {problem}" for problem in expect.judge_feed(
-                self.scenario, done["indexes"], self.texts(f"feed {feed}"), schema)]
-        if done["feeds"] and self.scenario.decisions is not None:
-            problems += expect.judge_decisions(self.scenario.decisions, self.texts("feed agent"))
-        if done["feeds"] and self.scenario.rules:
-            got = [text.split()[0] for text in self.texts("run")]
-            for name in sorted(self.scenario.runs.keys() | set(got)):
-                wanted = self.scenario.runs.get(name, 0)
-                if got.count(name) != wanted:
-                    problems.append(f"{name} ran {got.count(name)} times, not {wanted}")
-            problems += expect.judge_analytics(
-                self.scenario, self.texts("feed agent"), self.texts("analytics"))
-        return problems
-
-    def story(self) -> str:
-        start = self.lines[0][0] if self.lines else 0
-        return "\n".join(f"    {at - start:8.3f} {source}: {text}" for at, source, text in self.lines)
-
-
 def run_scenarios(arguments) -> int:
     chosen = [scenario for scenario in scenarios.load_all(arguments.scenario) if scenario.core or not arguments.core]
     managers = scenarios.MANAGERS if arguments.manager == "all" else [arguments.manager]
@@ -189,15 +147,8 @@ def run_scenarios(arguments) -> int:
                         continue
                     tries = 0
                     problems = verdict.judge(message, schema)
-                    what = f"{verdict.scenario.name} ({verdict.manager}, {time.monotonic() - verdict.started:.1f} s)"
-                    if problems:
-                        failed += 1
-                        print(f"FAILED {what}")
-                        print("\n".join("  " + problem for problem in problems))
-                        print("  everything that was said:\n" + verdict.story(), flush=True)
-                    else:
-                        passed += 1
-                        print(f"passed {what}", flush=True)
+                    verdict.tell(problems)
+                    passed, failed = passed + (not problems), failed + bool(problems)
                     verdict = None
             if arguments.keep_captures:
                 arguments.keep_captures.mkdir(parents=True, exist_ok=True)

@@ -149,4 +149,5 @@ def main() -> None:
     os.sync()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -207,18 +207,23 @@ class NetworkManager(WithBus):
     stations."""
 
     daemon: Process | None = None
+    control_directory = LAB / "wpa-nm"
     profiles = 0
     is_plugged = True
 
+    @property
+    def addresses(self) -> list[str]:
+        return ["ipv4.method", "auto" if self.air.scenario.dhcp else "disabled", "ipv6.method", "disabled"]
+
     def start(self) -> None:
-        dhcp = "auto" if self.air.scenario.dhcp else "disabled"
-        self.addresses = ["ipv4.method", dhcp, "ipv6.method", "disabled"]
         if NetworkManager.daemon is None or NetworkManager.daemon.ended:
             self.start_daemons()
-        process = NetworkManager.daemon
-        self.log.wait("NetworkManager to manage the station", lambda: process.ended or any(
+        self.wait_until_managed(lambda: NetworkManager.daemon.ended)
+
+    def wait_until_managed(self, has_ended, limit: float = 40) -> None:
+        self.log.wait("NetworkManager to manage the station", lambda: has_ended() or any(
             f"({self.air.names[self.station]}): state change: unavailable -> disconnected" in text
-            or "supplicant interface state" in text for text in self.log.texts("NetworkManager")), 40)
+            or "supplicant interface state" in text for text in self.log.texts("NetworkManager")), limit)
 
     def start_daemons(self) -> None:
         wired = ",except:type:ethernet" if self.air.scenario.wires else ""
@@ -233,7 +238,7 @@ class NetworkManager(WithBus):
             run("chown", "--recursive", "root:root", str(plugins))
         # Without udev a writable /sys would leave every device unmanaged.
         run("mount", "-o", "remount,ro", "/sys", check=False)
-        self.spawn("wpa_supplicant", "fi.w1.wpa_supplicant1", "wpa_supplicant", "-u", "-O", str(LAB / "wpa-nm"))
+        self.spawn("wpa_supplicant", "fi.w1.wpa_supplicant1", "wpa_supplicant", "-u", "-O", str(self.control_directory))
         NetworkManager.daemon = self.spawn(
             "NetworkManager", "org.freedesktop.NetworkManager", "NetworkManager", "--debug")
 
@@ -279,7 +284,7 @@ class NetworkManager(WithBus):
         self.is_plugged = False
 
     def roam(self, ap: AccessPoint, watch) -> None:
-        control = Control(LAB / "wpa-nm" / self.air.names[self.station])
+        control = Control(self.control_directory / self.air.names[self.station])
         try:
             since = self.log.mark()
             control.ask(f"SCAN freq={ap.frequency}")
@@ -294,6 +299,21 @@ class NetworkManager(WithBus):
     def stop(self) -> None:
         super().stop()
         run("mount", "-o", "remount,rw", "/sys", check=False)
+
+
+class WorkstationNetworkManager(NetworkManager):
+    """That of a workstation, whose systemd starts it; what it says is in the journal."""
+
+    control_directory = Path("/run/wpa_supplicant")
+
+    def __init__(self, log: Log, air: Air, station: str):
+        self.log, self.air, self.station = log, air, station
+
+    def start(self) -> None:
+        self.wait_until_managed(lambda: False, 240)
+
+    def stop(self) -> None:
+        pass  # it ends with the machine
 
 
 MANAGERS = {"wpa_supplicant": WpaSupplicant, "iwd": Iwd, "networkmanager": NetworkManager}

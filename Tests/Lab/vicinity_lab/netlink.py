@@ -8,7 +8,8 @@ from pathlib import Path
 
 GENERIC, CONTROLLER = 16, 16
 REQUEST, ACKNOWLEDGE = 1, 4
-NEW_INTERFACE, DEL_INTERFACE, CONNECT = 7, 8, 46
+NEW_INTERFACE, DEL_INTERFACE, CONNECT, DISCONNECT = 7, 8, 46, 48
+NEW_ADDRESS = 20
 WIPHY, IFINDEX, IFNAME, IFTYPE, WDEV = 1, 3, 4, 5, 153
 P2P_DEVICE = 10
 
@@ -88,7 +89,7 @@ def drops(pid: int) -> int:
     return sum(int(row[8]) for row in sockets(pid))
 
 
-def hears(pid: int, group: str, limit: float = 3) -> bool:
+def hears(pid: int, group: str, limit: float = 8) -> bool:
     """Whether a process has subscribed to a group of nl80211, now or before long."""
     bit = 1 << GenericNetlink().groups[group] - 1
     deadline = time.monotonic() + limit
@@ -99,24 +100,42 @@ def hears(pid: int, group: str, limit: float = 3) -> bool:
     return True
 
 
-def connects(capture: Path, family: int) -> list[tuple[int, int]]:
-    """(time in ns, ifindex) of each nl80211 CONNECT in an nlmon capture, once however many sockets heard it."""
+def messages(capture: Path):
+    """(time in ns, type, message from its header on) of each netlink message in an nlmon capture; a multicast is there
+    once for each socket that heard it."""
     data = capture.read_bytes()
     order = "<" if data[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
     scale = 1 if data[:4] in (b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d") else 1000
-    found: dict[bytes, tuple[int, int]] = {}
     place = 24
     while place + 16 <= len(data):
         seconds, fraction, length, _ = struct.unpack_from(order + "IIII", data, place)
-        packet = data[place + 16:place + 16 + length]
+        message = data[place + 16:place + 16 + length][16:]  # after the cooked header of link type 253
         place += 16 + length
-        message = packet[16:]  # after the cooked header of link type 253
-        if len(message) < 20:
-            continue
-        _, kind, _, sequence, _, command = struct.unpack_from("=IHHIIB", message)
-        if kind == family and command == CONNECT and sequence == 0:
-            index = struct.unpack("=I", attributes(message[20:])[IFINDEX])[0]
-            at = seconds * 1_000_000_000 + fraction * scale
-            key = message[16:] + (at // 500_000_000).to_bytes(8, "big")
-            found.setdefault(key, (at, index))
-    return sorted(found.values())
+        if len(message) >= 20:
+            yield seconds * 1_000_000_000 + fraction * scale, struct.unpack_from("=H", message, 4)[0], message
+
+
+def once(found: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+    """The first of those that are alike within half a second."""
+    kept: dict[bytes, tuple[int, bytes]] = {}
+    for at, message in sorted(found):
+        kept.setdefault(message[16:] + (at // 500_000_000).to_bytes(8, "big"), (at, message))
+    return sorted(kept.values())
+
+
+def events(capture: Path, family: int, command: int) -> list[tuple[int, int]]:
+    """(time in ns, ifindex) of each multicast nl80211 message with that command."""
+    return [(at, struct.unpack("=I", attributes(message[20:])[IFINDEX])[0]) for at, message in once([
+        (at, message) for at, kind, message in messages(capture)
+        if kind == family and message[16] == command and message[8:12] == bytes(4)])]
+
+
+def connects(capture: Path, family: int) -> list[tuple[int, int]]:
+    """(time in ns, ifindex) of each nl80211 CONNECT in an nlmon capture, once however many sockets heard it."""
+    return events(capture, family, CONNECT)
+
+
+def addresses(capture: Path) -> list[tuple[int, int]]:
+    """(time in ns, ifindex) of each RTM_NEWADDR for IPv4, be it an answer to who set it or a multicast."""
+    return [(at, struct.unpack_from("=I", message, 20)[0]) for at, kind, message in messages(capture)
+            if kind == NEW_ADDRESS and message[16] == socket.AF_INET and len(message) >= 24]

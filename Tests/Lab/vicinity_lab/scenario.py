@@ -6,6 +6,7 @@ from pathlib import Path
 
 LAB = Path(__file__).resolve().parent.parent
 DIRECTORY = LAB / "scenarios"
+WORKSTATION = LAB / "workstation"
 REPOSITORY = LAB.parent.parent
 MANAGERS = ("wpa_supplicant", "iwd", "networkmanager")
 SECURITY = ("open", "owe", "wpa-psk", "wpa2-psk", "wpa3-sae", "wpa2-enterprise")
@@ -20,6 +21,13 @@ VERBS = {
     "resolver": set(),
     "write": {"text"}, "remove": set(), "status": set(),
 }
+# Those that only a workstation knows, and what of them looks until it sees what is asked for.
+OBSERVATION = {"is", "says", "lacks", "exit", "limit"}
+WORKSTATION_VERBS = {
+    "reads": {"of", "user"} | OBSERVATION, "as_root": OBSERVATION, "as_user": {"user", "desktop", "within"} | OBSERVATION,
+    "start": set(), "stop": set(), "kill": {"signal"}, "login": {"active"}, "logout": set(),
+    "told": {"limit"}, "journal": {"by", "limit"}, "file": {"text", "mode", "owner"}, "unlink": set(),
+}
 # What an agent decides, as `decisions` and the step `decided` say it: the type, and what the name is of.
 DECISIONS = {
     "entered": ("network.entered", "network.name"), "left": ("network.left", "network.name"),
@@ -27,6 +35,9 @@ DECISIONS = {
     "deactivated": ("rule.deactivated", "rule.name"), "skipped": ("rule.skipped", "rule.name"),
     "failed": ("action.failed", "action.rule"), "cancelled": ("action.cancelled", "action.rule"),
     "reloaded": ("agent.reloaded", "agent.problems"),
+    # Their own time is no decision, so that the step `told` alone knows them.
+    "started": ("action.started", "action.rule"), "succeeded": ("action.succeeded", "action.rule"),
+    "reverted": ("action.reverted", "action.rule"),
 }
 TRIES = 3  # when the air, not the program, does something else
 
@@ -89,6 +100,8 @@ class Scenario:
     dhcp: bool = False
     limit: int = 90
     core: bool = False
+    services: list[str] = field(default_factory=list)  # a workstation's, started besides
+    failed: list[str] = field(default_factory=list)  # a workstation's units that end in failure
 
     @property
     def agent_is_late(self) -> bool:
@@ -181,15 +194,19 @@ def load(path: Path, rules: dict[str, str] | None = None) -> Scenario:
     wires = {key: Wire(name=key, index=100 + position, **entry)
              for position, (key, entry) in enumerate(table.pop("wire", {}).items())}
     steps = table.pop("steps")
+    known = VERBS | (WORKSTATION_VERBS if path.parent == WORKSTATION else {})
     for step in steps:
-        verbs = VERBS.keys() & step.keys()
+        verbs = known.keys() & step.keys()
         if len(verbs) != 1:
-            raise ScenarioError(f"{name}: {step}: one verb of {', '.join(VERBS)}")
-        unknown = step.keys() - verbs - VERBS[next(iter(verbs))] - {"rejoined", "say"}
+            raise ScenarioError(f"{name}: {step}: one verb of {', '.join(known)}")
+        unknown = step.keys() - verbs - known[next(iter(verbs))] - {"rejoined", "say"}
         if unknown:
             raise ScenarioError(f"{name}: {step}: unknown {', '.join(unknown)}")
         if "decided" in step:
             step["decided"] = decision(step["decided"], name)
+        if "told" in step:
+            step["told"] = (decision if DECISIONS.keys() & step["told"].keys() - {"left"} else
+                            lambda item, where: event(item, aps, where))(step["told"], name)
     expect = table.pop("expect", {})
     if isinstance(expect, list):
         expect = {stations[0]: expect}
@@ -204,8 +221,8 @@ def load(path: Path, rules: dict[str, str] | None = None) -> Scenario:
         raise ScenarioError(f"{name}: {error}") from error
 
 
-def load_all(names: list[str] | None = None) -> list[Scenario]:
-    paths = {path.stem: path for path in sorted(DIRECTORY.glob("*.toml"))}
+def load_all(names: list[str] | None = None, directory: Path = DIRECTORY) -> list[Scenario]:
+    paths = {path.stem: path for path in sorted(directory.glob("*.toml"))}
     unknown = [name for name in names or [] if name not in paths]
     if unknown:
         raise ScenarioError(f"no scenario {', '.join(unknown)}; there are {', '.join(paths)}")

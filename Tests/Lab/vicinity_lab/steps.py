@@ -8,7 +8,7 @@ from pathlib import Path
 from . import expect
 from .air import SERVER
 from .netlink import GenericNetlink, drops
-from .scenario import VERBS
+from .scenario import VERBS, WORKSTATION_VERBS
 from .watching import LAB, RESOLVER, AirTrouble, Timeout, run
 
 
@@ -28,7 +28,7 @@ class Steps:
             self.log.add("say", step["say"])
         self.log.add("step", ", ".join(f"{key} {value}" for key, value in step.items()))
         self.station = step.get("station", self.scenario.stations[0])
-        verb = next(verb for verb in VERBS if verb in step)
+        verb = next(verb for verb in VERBS | WORKSTATION_VERBS if verb in step)
         getattr(self, f"do_{verb}")(step[verb], step)
         if "rejoined" in step:
             self.wait_joined(self.ap(step["rejoined"]), step)
@@ -52,7 +52,7 @@ class Steps:
         tries = [text for text in self.watch.associations(self.interface, self.since) if " connected to " in text]
         if len(tries) > 1:
             raise AirTrouble(f"the station needed {len(tries)} tries to join {name}")
-        if self.scenario.dhcp:
+        if self.scenario.dhcp and step.get("wait") != "air":
             self.manager.wait_for_address(self.since)
 
     def wait_joined(self, ap, step: dict) -> None:

@@ -101,15 +101,15 @@ class Process:
         return code
 
 
-def wait_for_socket(path: Path, process: Process, limit: float = 20, kind=socket.SOCK_STREAM) -> None:
-    """Until somebody listens there: inotify on the directory says when to look again."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def wait_for_socket(path: Path, process: Process | None, limit: float = 20, kind=socket.SOCK_STREAM) -> None:
+    """Until somebody listens there: inotify says when to look again, also where the directory is yet to come."""
     libc = ctypes.CDLL(None)
     descriptor = libc.inotify_init1(os.O_CLOEXEC)
-    libc.inotify_add_watch(descriptor, os.fsencode(path.parent), 0x104)  # IN_CREATE, IN_ATTRIB
     deadline = time.monotonic() + limit
     try:
-        while process.alive() and time.monotonic() < deadline:
+        while (process is None or process.alive()) and time.monotonic() < deadline:
+            for directory in (path.parent, path.parent.parent):
+                libc.inotify_add_watch(descriptor, os.fsencode(directory), 0x104)  # IN_CREATE, IN_ATTRIB
             with socket.socket(socket.AF_UNIX, kind) as probe:
                 if probe.connect_ex(str(path)) == 0:
                     return
