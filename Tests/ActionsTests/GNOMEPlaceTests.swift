@@ -44,7 +44,7 @@ struct GNOMEPlaceTests {
         }
     }
 
-    init() { LoopThread.start() }
+    init() { #expect(ActionLoop.isRunning) }
 
     private func wanted(_ change: (inout StateAction.Proxy) -> Void) throws -> Settings {
         var proxy = StateAction.Proxy(mode: .manual)

@@ -66,7 +66,7 @@ private let hostileValues = [
 ]
 
 @Suite(.serialized) struct ProxyTests {
-    init() { LoopThread.start() }
+    init() { #expect(ActionLoop.isRunning) }
 
     @ActionActor private func settings(_ place: PlaceName, _ proxy: StateAction.Proxy) throws -> Settings {
         try #require(try proxy.wishes().first { $0.place == place }?.settings)
@@ -219,6 +219,25 @@ private let hostileValues = [
         // What others can write is not believed.
         chmod("\(directory)/proxy.json", 0o666)
         #expect(try place.read(["mode"]) == ["mode": .unset])
+    }
+
+    // MARK: The survey
+
+    @Test @ActionActor func surveyTellsOursFromOthers() async throws {
+        let root = try ProxyRoot()
+        let places = MachineProxyPlaces(root: root.path)
+        func states() async -> [ProxySurvey.Row.State] {
+            await ProxySurvey(ProxySurvey.machine, in: places, machine: places).rows.map(\.state)
+        }
+        #expect(await states() == [.empty, .empty, .empty])
+        for (name, settings) in try manual().wishes() where !name.isOfUser {
+            try await places.place(name)?.write(settings)
+        }
+        #expect(await states() == [.ours, .ours, .ours])
+        try APTPlace(root: root.path).write([APTPlace.http: .value("http://other.example:1")])
+        #expect(await states() == [.ours, .foreign, .ours])
+        try FileManager.default.removeItem(atPath: "\(root.path)/etc/apt")
+        #expect(await states() == [.ours, .absent, .ours])
     }
 
     // MARK: KDE

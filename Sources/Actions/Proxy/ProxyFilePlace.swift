@@ -8,7 +8,6 @@ internal import Rules
 /// The agent's group can make files in that directory, so nothing there is believed that is not ours.
 @ActionActor
 public final class ProxyFilePlace: Place {
-    private nonisolated static let keys = ["mode", "http", "https", "socks", "pac", "no-proxy"]
     private let json: OwnFile
     private let variables: OwnFile
 
@@ -78,7 +77,7 @@ public final class ProxyFilePlace: Place {
     private nonisolated static func parse(_ text: [UInt8]) -> Settings {
         guard let value = try? JSONValue(parsing: text, maximumSize: 64 << 10) else { return [:] }
         var settings: Settings = [:]
-        for key in keys where key != "no-proxy" {
+        for key in ProxyNotation.keys where key != "no-proxy" {
             if let text = value[key]?.string { settings[key] = .value(text) }
         }
         let exclusions = (value["no_proxy"]?.array ?? []).compactMap(\.string)
@@ -89,17 +88,27 @@ public final class ProxyFilePlace: Place {
     /// Without variables where they could not say it.
     private nonisolated static func environment(_ settings: Settings) throws(PlaceError) -> [UInt8] {
         do throws(UnfitValue) {
-            let mode = value("mode", settings) ?? "none"
-            let parts = try ProxyParts(
-                .init(
-                    mode: .init(rawValue: mode) ?? .none, http: value("http", settings),
-                    https: value("https", settings), socks: value("socks", settings),
-                    exclusions: (value("no-proxy", settings)?.split(separator: ",") ?? []).map(String.init)))
+            let proxy = ProxyParts.proxy(in: settings) ?? .init(mode: .none)
+            let parts = try ProxyParts(proxy)
             let lines = try ProxyVariables.lines(
                 (parts.variables ?? [:]).mapValues { $0 == .unset ? .value("") : $0 }, for: "/run/vicinity/proxy.env")
-            return Array((["# mode \(mode); proxy.json says the rest"] + lines).joined(separator: "\n").utf8) + [10]
+            return Array(
+                (["# mode \(proxy.mode.rawValue); proxy.json says the rest"] + lines).joined(separator: "\n").utf8) + [
+                    10
+                ]
         } catch {
             throw error.placeError
         }
+    }
+}
+
+extension ProxyParts {
+    /// The proxy that `ProxyFilePlace` holds; nil for none.
+    static func proxy(in settings: Settings) -> StateAction.Proxy? {
+        func value(_ name: String) -> String? { if case .value(let value) = settings[name] { value } else { nil } }
+        guard let mode = value("mode").flatMap(StateAction.Proxy.Mode.init(rawValue:)) else { return nil }
+        return .init(
+            mode: mode, http: value("http"), https: value("https"), socks: value("socks"), pac: value("pac"),
+            exclusions: (value("no-proxy")?.split(separator: ",") ?? []).map(String.init))
     }
 }

@@ -20,7 +20,7 @@ public final class MachineProxyPlaces: Places {
 @ActionActor
 public final class SessionProxyPlaces: Places {
     /// What dconf has to be told about the session.
-    private static let passed = [
+    public nonisolated static let passed = [
         "HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_DIRS", "DBUS_SESSION_BUS_ADDRESS", "DCONF_PROFILE",
     ]
 
