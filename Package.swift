@@ -87,7 +87,8 @@ let package = Package(
         .target(
             name: "CommandLine",
             dependencies: [
-                "Acting", "Agent", "Environment", "Feed", "InstalledRules", "JSON", "Netlink", "Platform", "Rules",
+                "Acting", "Actions", "Agent", "Environment", "Feed", "InstalledRules", "JSON", "Netlink", "Platform",
+                "Rules",
                 "WiFi",
             ],
             swiftSettings: touchingC),

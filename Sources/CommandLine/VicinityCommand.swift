@@ -22,7 +22,8 @@ public enum VicinityCommand {
     private static var subcommands: [any Subcommand.Type] {
         [
             WatchCommand.self, StatusCommand.self, WhyCommand.self, RulesCommand.self, CheckCommand.self,
-            SimulateCommand.self, RecordCommand.self, ReplayCommand.self, ReloadCommand.self, SessionCommand.self,
+            SimulateCommand.self, RecordCommand.self, ReplayCommand.self, ReloadCommand.self, ProxyCommand.self,
+            SessionCommand.self,
             VersionCommand.self,
         ]
     }
