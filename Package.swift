@@ -89,7 +89,7 @@ let package = Package(
             dependencies: [
                 "Acting", "Actions", "Agent", "Environment", "Feed", "InstalledRules", "JSON", "Netlink", "Platform",
                 "Rules",
-                "WiFi",
+                "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(

@@ -3,6 +3,7 @@ internal import Agent
 internal import Glibc
 internal import JSON
 internal import Platform
+internal import SystemBus
 
 /// `vicinity proxy status`: what every place for a proxy holds now.
 enum ProxyCommand: Subcommand {
