@@ -89,9 +89,8 @@ let package = Package(
         .target(
             name: "CommandLine",
             dependencies: [
-                "Acting", "Agent", "CPlatform", "Environment", "Feed", "InstalledRules", "JSON", "Netlink", "Platform",
-                "Rules", "SystemBus",
-                "WiFi",
+                "Acting", "Actions", "Agent", "CPlatform", "Environment", "Feed", "InstalledRules", "JSON", "Netlink",
+                "Platform", "Rules", "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(

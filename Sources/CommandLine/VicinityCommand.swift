@@ -22,8 +22,8 @@ public enum VicinityCommand {
     private static var subcommands: [any Subcommand.Type] {
         [
             WatchCommand.self, StatusCommand.self, WhyCommand.self, RulesCommand.self, CheckCommand.self,
-            SimulateCommand.self, HoldCommand.self, ReleaseCommand.self, RunCommand.self, RecordCommand.self,
-            ReplayCommand.self, ReloadCommand.self, SessionCommand.self, VersionCommand.self,
+            SimulateCommand.self, HoldCommand.self, ReleaseCommand.self, RunCommand.self, ProxyCommand.self,
+            RecordCommand.self, ReplayCommand.self, ReloadCommand.self, SessionCommand.self, VersionCommand.self,
         ]
     }
 

@@ -2,18 +2,18 @@ internal import Netlink
 
 /// A URL that names a host and perhaps a port, in a grammar so narrow that no reader of a configuration file can
 /// take it for something else: no credentials, no quotes, no escapes, no white space. RFC 3986 allows much more.
-struct HostURL: Hashable {
+public struct HostURL: Hashable, Sendable {
     /// Lower case.
-    let scheme: String
+    public let scheme: String
     /// A name of letters, digits and hyphens, an IPv4 address, or an IPv6 address without its brackets.
-    let host: String
+    public let host: String
     /// 1–65535, written without leading zeros.
-    let port: UInt16?
+    public let port: UInt16?
     /// With its leading slash; empty or `/` unless the caller allows more.
-    let path: String
+    public let path: String
 
     /// - Parameter allowsPath: also `/` and more of the characters that are nobody's syntax.
-    init?(_ text: String, allowsPath: Bool = false) {
+    public init?(_ text: String, allowsPath: Bool = false) {
         let octets = Array(text.utf8)
         guard octets.count <= 2_048, octets.allSatisfy({ $0 < 0x80 }), let separator = text.range(of: "://") else {
             return nil

@@ -40,6 +40,19 @@ public enum StateAction: Hashable, Sendable {
         public var exclusions: [String] = []
         /// All of them where none is named.
         public var targets: Set<Target> = Set(Target.allCases)
+
+        public init(
+            mode: Mode, http: String? = nil, https: String? = nil, socks: String? = nil, pac: String? = nil,
+            exclusions: [String] = [], targets: Set<Target> = Set(Target.allCases)
+        ) {
+            self.mode = mode
+            self.http = http
+            self.https = https
+            self.socks = socks
+            self.pac = pac
+            self.exclusions = exclusions
+            self.targets = targets
+        }
     }
 
     public struct VPN: Hashable, Sendable {
