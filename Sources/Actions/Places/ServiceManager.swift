@@ -74,11 +74,12 @@ public final class ServiceManager {
 
     /// systemd.unit(5): what may stand in a name.
     static func isName(_ unit: String) -> Bool {
-        (1...255).contains(unit.utf8.count) && unit.utf8.allSatisfy { octet in
-            switch octet {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-            default: ":-_.\\@".utf8.contains(octet)
+        (1...255).contains(unit.utf8.count)
+            && unit.utf8.allSatisfy { octet in
+                switch octet {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: ":-_.\\@".utf8.contains(octet)
+                }
             }
-        }
     }
 }
