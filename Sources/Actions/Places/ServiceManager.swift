@@ -5,7 +5,7 @@ internal import SystemBus
 @ActionActor
 public final class ServiceManager {
     static let name = "org.freedesktop.systemd1"
-    static let path = "/org/freedesktop/systemd1"
+    nonisolated static let path = "/org/freedesktop/systemd1"
     static let manager = "org.freedesktop.systemd1.Manager"
     static let unit = "org.freedesktop.systemd1.Unit"
 
@@ -59,7 +59,7 @@ public final class ServiceManager {
     }
 
     /// Where the unit of that name is found on the bus, whether or not it is loaded.
-    static func path(of unit: String) -> String {
+    nonisolated static func path(of unit: String) -> String {
         let digits = Array("0123456789abcdef")
         var escaped = ""
         for (position, octet) in unit.utf8.enumerated() {
