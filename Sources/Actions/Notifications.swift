@@ -37,7 +37,7 @@ public final class Notifications {
     }
 
     /// The body may have mark-up, the summary never has.
-    static func escape(_ text: String) -> String {
+    nonisolated static func escape(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
             switch scalar {

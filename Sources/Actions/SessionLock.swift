@@ -70,7 +70,8 @@ public final class SessionLock {
             case .noAnswer:
                 throw PlaceError.failed(
                     "session \(session.id) of \(session.user) has not locked within "
-                        + "\(SessionLock.limit / 1_000_000) s: it has no screen locker, or one that logind does not know")
+                        + "\(SessionLock.limit / 1_000_000) s: it has no screen locker, or one that logind does not know"
+                )
             default: throw error.placeError("session \(session.id) of \(session.user)", "systemd-logind")
             }
         }

@@ -5,7 +5,7 @@ internal import SystemBus
 @ActionActor
 public final class ServiceManager {
     static let name = "org.freedesktop.systemd1"
-    static let path = "/org/freedesktop/systemd1"
+    nonisolated static let path = "/org/freedesktop/systemd1"
     static let manager = "org.freedesktop.systemd1.Manager"
     static let unit = "org.freedesktop.systemd1.Unit"
 
@@ -59,7 +59,7 @@ public final class ServiceManager {
     }
 
     /// Where the unit of that name is found on the bus, whether or not it is loaded.
-    static func path(of unit: String) -> String {
+    nonisolated static func path(of unit: String) -> String {
         let digits = Array("0123456789abcdef")
         var escaped = ""
         for (position, octet) in unit.utf8.enumerated() {
@@ -74,11 +74,12 @@ public final class ServiceManager {
 
     /// systemd.unit(5): what may stand in a name.
     static func isName(_ unit: String) -> Bool {
-        (1...255).contains(unit.utf8.count) && unit.utf8.allSatisfy { octet in
-            switch octet {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-            default: ":-_.\\@".utf8.contains(octet)
+        (1...255).contains(unit.utf8.count)
+            && unit.utf8.allSatisfy { octet in
+                switch octet {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: ":-_.\\@".utf8.contains(octet)
+                }
             }
-        }
     }
 }

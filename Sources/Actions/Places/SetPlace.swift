@@ -53,7 +53,8 @@ final class SetPlace: Place {
             }
             throw .failed("\(title): \(what)")
         }
-        guard let answer = try? JSONValue(parsing: answer.output, maximumSize: 4 << 20), case .array(let objects)? = answer["nftables"],
+        guard let answer = try? JSONValue(parsing: answer.output, maximumSize: 4 << 20),
+            case .array(let objects)? = answer["nftables"],
             let found = objects.lazy.compactMap({ $0["set"] }).first
         else { throw .failed("\(title): nft answers something else than libnftables-json(5)") }
         var elements: [SetElement] = []
