@@ -118,12 +118,15 @@ class Peers:
             self.log.add("peers", str(timeout))
 
     def wait_for_quiet(self, seconds: float = 10) -> None:
-        """Until no program has begun for so long."""
-        count = -1
-        while count < len(self.log.texts("mark")):
-            count = len(self.log.texts("mark"))
+        """Until nobody has begun anything for so long; that NetworkManager's scans take the link down and up, which
+        networkd-dispatcher hears, has no end."""
+        def count() -> int:
+            return sum(mark.who != "networkd_dispatcher" for mark in self.marks())
+        before = -1
+        while before < count():
+            before = count()
             try:
-                self.log.wait("a mark", lambda: len(self.log.texts("mark")) > count, seconds)
+                self.log.wait("a mark", lambda: count() > before, seconds)
             except Timeout:
                 return
 
