@@ -115,7 +115,7 @@ public enum ActProgram {
 
     /// On the loop's thread, as everything else: a task that is begun elsewhere would make a pool of threads.
     private static func start(_ body: @escaping @ActionActor @Sendable () async -> Void) {
-        ActionActor.shared.loop.perform { ActionActor.assumeIsolated { _ = Task { await body() } } }
+        ActionActor.task { await body() }
     }
 
     /// The service manager's socket, sd_listen_fds(3), else one of our own.

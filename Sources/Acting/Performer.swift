@@ -97,7 +97,7 @@ final class Performer {
             return tell(.ended(id: id, ActionEnd(.failed, because: "the rule has no such action")))
         }
         let wanted = actions[action.index].value
-        running[id] = Task {
+        running[id] = ActionActor.task {
             let end = await edges.perform(wanted, of: rule, action.record, id: id) { self.tell(.started(id: id)) }
             running[id] = nil
             tell(.ended(id: id, end))

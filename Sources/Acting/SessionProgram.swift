@@ -30,7 +30,7 @@ public enum SessionProgram {
                         socket: socket, state: state,
                         rules: configuration.map { .init(root: $0) } ?? .system)
                     running = client
-                    _ = Task { await client.start() }
+                    ActionActor.task { await client.start() }
                 }
             }
             withExtendedLifetime(signals) { loop.run() }

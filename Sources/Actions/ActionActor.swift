@@ -21,6 +21,15 @@ public actor ActionActor {
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
+    /// Begins a task on the loop's thread. Without that preference every task begins on one of a pool of threads, which
+    /// there would be for nothing else, and hops over from there.
+    @discardableResult
+    public nonisolated static func task<Result: Sendable>(
+        @_implicitSelfCapture _ body: @escaping @ActionActor @Sendable () async -> Result
+    ) -> Task<Result, Never> {
+        Task(executorPreference: shared.loop) { await body() }
+    }
+
     /// Runs a handler of the loop's, which is called on its thread, as the code of this actor that it is.
     public nonisolated static func assumeIsolated<Result>(_ body: @ActionActor () -> Result) -> Result {
         shared.loop.checkIsolated()

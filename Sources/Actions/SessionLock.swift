@@ -27,7 +27,9 @@ public final class SessionLock {
             let deadline = Timestamp.now().boottime + SessionLock.limit
             let sessions = try await sessions()
             guard !sessions.isEmpty else { throw PlaceError.failed("lock: nobody has a session at this machine") }
-            let locks = sessions.map { session in Task { try await lock(session, until: deadline) } }
+            let locks = sessions.map { session in
+                Task(executorPreference: ActionActor.shared.loop) { try await self.lock(session, until: deadline) }
+            }
             var problems: [String] = []
             for lock in locks {
                 do {

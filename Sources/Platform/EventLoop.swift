@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// It is a serial executor, so that an actor can live on it: descriptor and timer handlers run on the loop's
 /// thread, where `assumeIsolated` of such an actor holds. Nothing wakes an idle loop.
-public final class EventLoop: SerialExecutor, @unchecked Sendable {
+public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// What a descriptor is ready for, `epoll_ctl(2)`.
     public struct Readiness: OptionSet, Sendable {
         public let rawValue: UInt32

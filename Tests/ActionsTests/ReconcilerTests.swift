@@ -168,6 +168,24 @@ enum ActionLoop {
         #expect(stage.takeOutcomes() == ["office 0 held"])
     }
 
+    /// Several of them while a place is being worked on, as when an agent starts: only the last one counts.
+    @Test(.timeLimit(.minutes(1))) @ActionActor func whatIsWantedMayChangeAtAnyMoment() async throws {
+        let stage = try Machine()
+        let office = want("office", (.apt, ["a": "1"]), (.gnome, ["a": "1"]))
+        let train = want("train", (.apt, ["a": "2"]))
+        for count in 0..<40 {
+            let wanted = [[office], [office], [], [train], [train, office]][count % 5]
+            stage.reconciler.declare(wanted)
+            for _ in 0..<(count / 5) { await Task.yield() }
+        }
+        await stage.hold(train)
+        #expect(stage.world.value(.apt, "a") == .value("2"))
+        #expect(stage.world.value(.gnome, "a") == .unset)
+        #expect(stage.takeOutcomes().last == "train 0 held")
+        await stage.hold()
+        #expect(stage.world.value(.apt, "a") == .unset)
+    }
+
     @Test @ActionActor func whatSomebodyElseSetStays() async throws {
         let stage = try Machine()
         let office = want("office", (.gnome, ["mode": "manual", "host": "proxy"]))

@@ -31,7 +31,7 @@ public final class CommandProcesses: CommandPerforming {
         let identifier = runner.run(command, started: started) { result in
             ActionActor.assumeIsolated { promise.fulfil(result) }
         }
-        let work = Task { await promise.value(until: nil) }
+        let work = ActionActor.task { await promise.value(until: nil) }
         let outcome = await withTaskCancellationHandler {
             await work.value
         } onCancel: {

@@ -151,6 +151,6 @@ final class CommandUnit {
     }
 
     private func stop() {
-        Task { _ = try? await manager.call("StopUnit", [.text(name), .text("replace")]) }
+        ActionActor.task { _ = try? await manager.call("StopUnit", [.text(name), .text("replace")]) }
     }
 }

@@ -21,7 +21,7 @@ public final class CommandUnits: CommandPerforming {
         do throws(SystemError) {
             let run = try CommandUnit(command, id: id, user: user, of: manager, started: started)
             // Not cancelled with the task: the unit has to be ended first.
-            let work = Task { await run.result() }
+            let work = ActionActor.task { await run.result() }
             return await withTaskCancellationHandler {
                 await work.value
             } onCancel: {
@@ -38,7 +38,7 @@ public final class CommandUnits: CommandPerforming {
                 "ListUnitsByPatterns", [.texts([]), .texts(["\(TransientUnit.prefix)*.service"])])
         else { return }
         let names = (reply.first?.list ?? []).compactMap { $0.list?.first?.text }
-        let stops = names.map { name in Task { await stop(name) } }
+        let stops = names.map { name in ActionActor.task { await stop(name) } }
         for stop in stops { await stop.value }
     }
 

@@ -84,7 +84,7 @@ final class Firewalld {
     /// What the signal said may be over: what is there now counts.
     private func look(at interface: String) {
         guard known[interface] != nil else { return }
-        Task {
+        ActionActor.task {
             let zone: Setting
             do throws(BusError) {
                 zone = try await self.zone(of: interface).map { .value($0) } ?? .unset

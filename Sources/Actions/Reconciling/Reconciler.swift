@@ -181,7 +181,7 @@ public final class Reconciler {
         let mine = generation
         unfinished += 1
         let tasks = rows.map { row in
-            Task {
+            ActionActor.task {
                 for step in row {
                     var problems: [String] = []
                     for place in step.places {
@@ -195,7 +195,7 @@ public final class Reconciler {
                 }
             }
         }
-        Task {
+        ActionActor.task {
             for task in tasks { await task.value }
             unfinished -= 1
             guard mine == generation else { return }
@@ -219,11 +219,13 @@ public final class Reconciler {
     private func settle(_ place: PlaceName) async -> String? {
         while let other = busy[place] { _ = await other.value }
         while !ledger.isDone(place, wishes[place]) {
-            let task = Task { await put(place, wishes[place]) }
+            let task = ActionActor.task {
+                // Free before anybody who waits goes on: a task that has ended suspends nobody.
+                defer { self.busy[place] = nil }
+                return await self.put(place, self.wishes[place])
+            }
             busy[place] = task
-            let attempt = await task.value
-            busy[place] = nil
-            switch attempt {
+            switch await task.value {
             case .done: return nil
             case .failed(let problem): return problem
             // A task that was told to stop does not start again.
