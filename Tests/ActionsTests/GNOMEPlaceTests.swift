@@ -9,14 +9,15 @@ import Testing
     .serialized,
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/dconf"), "dconf-cli is not installed"))
 struct GNOMEPlaceTests {
-    private final class Session {
+    final class Session {
         let root: ProxyRoot
         let daemon = Process()
         var variables: [String]
+        let address: String
 
         init() throws {
             root = try ProxyRoot()
-            let address = "unix:path=\(root.path)/bus/socket"
+            address = "unix:path=\(root.path)/bus/socket"
             let ready = Pipe()
             daemon.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
             daemon.arguments = ["--session", "--address=\(address)", "--nofork", "--print-address=1", "--nopidfile"]
