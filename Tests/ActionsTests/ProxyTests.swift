@@ -2,6 +2,7 @@
 import Foundation
 import Platform
 @testable import Rules
+import SystemBus
 import Testing
 
 /// A tree of its own for a test.
