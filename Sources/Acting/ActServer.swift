@@ -29,7 +29,7 @@ final class ActServer {
         let book = RuleBook(paths.ruleDirectories, lastGood: paths.lastGoodRules)
         let bus = Bus(.system)
         let manager = ServiceManager(bus, isOfUser: false)
-        let places = SystemPlaces(bus, manager)
+        let places = SystemPlaces(bus, manager, others: MachineProxyPlaces())
         let reconciler = Reconciler(places: places, journal: paths.journal, boot: Boot.identifier)
         // NetworkManager sets zones anew with each connection.
         places.onLoss = { [unowned reconciler] in reconciler.reassert($0) }

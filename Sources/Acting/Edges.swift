@@ -64,7 +64,7 @@ final class Edges: EdgePerforming {
 
     /// Done once: nothing is noted to be put back.
     private func put(_ state: StateAction, on links: [String]) async throws(PlaceError) {
-        for (name, settings) in state.wishes(on: links) {
+        for (name, settings) in try state.wishes(on: links) {
             guard let place = places.place(name) else { throw .failed("this process has nothing to do with \(name)") }
             let current = try await place.read(Set(settings.keys)) ?? [:]
             let changes = settings.filter { current[$0.key] != $0.value }

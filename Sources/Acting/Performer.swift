@@ -74,8 +74,12 @@ final class Performer {
                 continue
             }
             let action = rule.states[state.index].value
-            let wishes = action.wishes(on: state.record.links).filter { $0.place.isOfUser == isOfUser }
-            wanted.append(Reconciler.Wanted(rule: rule.name, index: state.index, effect: action.effect, wishes))
+            do throws(PlaceError) {
+                let wishes = try action.wishes(on: state.record.links).filter { $0.place.isOfUser == isOfUser }
+                wanted.append(Reconciler.Wanted(rule: rule.name, index: state.index, effect: action.effect, wishes))
+            } catch {
+                tell(.state(rule: state.rule, index: state.index, .failed(because: error.description)))
+            }
         }
         reconciler.declare(wanted) { rule, index in
             ruleSet.rule(named: rule)?.states.indices.contains(index) ?? false

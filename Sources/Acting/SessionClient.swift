@@ -19,7 +19,9 @@ final class SessionClient {
         self.socket = socket
         let bus = Bus(.user)
         let manager = ServiceManager(bus, isOfUser: true)
-        let places = SessionPlaces(manager)
+        let places = SessionPlaces(
+            manager,
+            others: SessionProxyPlaces(variables: SessionClient.variables, bus: bus, manager: manager))
         let notifications = Notifications(bus)
         performer = Performer(
             book: RuleBook(rules, lastGood: "\(state)/rules.json"),
@@ -71,6 +73,13 @@ final class SessionClient {
         if user == 0 || user == geteuid() { return true }
         guard let entry = unsafe getpwnam("vicinity") else { return false }
         return unsafe entry.pointee.pw_uid == user
+    }
+
+    /// Those that say where the desktop keeps its things.
+    private static var variables: [String: String] {
+        let names = SessionProxyPlaces.passed + ["XDG_CONFIG_DIRS", "XDG_CURRENT_DESKTOP"]
+        let known = names.compactMap { name in SessionProgram.variable(name).map { (name, $0) } }
+        return Dictionary(known, uniquingKeysWith: { first, _ in first })
     }
 
     /// What the variables of the user's service manager last as long as: that manager, as its number and its start

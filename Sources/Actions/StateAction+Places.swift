@@ -4,9 +4,10 @@ extension StateAction {
     /// Which places it is put into, and what they hold then, in the order in which that is done.
     ///
     /// - Parameter links: the interfaces that the rule is about.
-    public func wishes(on links: [String]) -> [(place: PlaceName, settings: Settings)] {
+    /// - Throws: where a value could be taken for something else by who reads the place.
+    public func wishes(on links: [String]) throws(PlaceError) -> [(place: PlaceName, settings: Settings)] {
         switch self {
-        case .proxy: []
+        case .proxy(let proxy): try proxy.wishes()
         case .vpn(let vpn):
             switch vpn.connection {
             case .networkManager(let name): [(.networkManager(name), ["state": .value(vpn.isUp ? "up" : "down")])]

@@ -1,4 +1,3 @@
-internal import Actions
 public import Rules
 
 /// Who carries out what.
@@ -20,13 +19,22 @@ public enum AgentAbilities {
 
     /// Whether a part of it is a user's.
     static func isOfSession(_ action: StateAction) -> Bool {
-        action.wishes(on: []).contains(where: \.place.isOfUser)
+        switch action {
+        case .proxy(let proxy): !proxy.targets.isDisjoint(with: [.gnome, .kde, .environment])
+        case .unit(let unit): unit.scope == .user
+        case .vpn, .firewall, .pam: false
+        }
     }
 
     /// Whether a part of it is the machine's.
     static func isOfMachine(_ action: StateAction) -> Bool {
-        if case .firewall = action { return true }
-        return action.wishes(on: []).contains { !$0.place.isOfUser }
+        switch action {
+        case .proxy(let proxy): !proxy.targets.isDisjoint(with: [.apt, .environment, .file])
+        case .unit(let unit): unit.scope == .system
+        case .vpn, .firewall: true
+        // Nobody's place: whoever asks is answered from what holds.
+        case .pam: false
+        }
     }
 
     public static func carriesOut(_ action: EdgeAction) -> Bool { performer(of: action) != .nobody }

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from vicinity_lab import expect, scenario  # noqa: E402
+from vicinity_lab import expect, peers, scenario  # noqa: E402
 
 
 def line(kind: str, **more) -> dict:
@@ -191,7 +191,42 @@ class Air(unittest.TestCase):
         self.assertNotEqual(expect.judge_air(["connected to b", "connected to a"], lines), [])
 
 
+class Peers(unittest.TestCase):
+    ssids = {"Corp-Staff": "office"}
+    visits = [peers.Visit("home", 100, 200), peers.Visit("office", 300, 400)]
+
+    def read(self, *words: str):
+        return peers.Mark.read("\t".join(words), self.ssids)
+
+    def test_who_began_what(self):
+        self.assertEqual(self.read("began 150 7", "/run/lab/marker", "enter", "home", "soon", "VICINITY_NETWORK=home"),
+                         peers.Mark(150, "vicinity_soon", "home", True))
+        script = "/etc/NetworkManager/dispatcher.d/90-lab"
+        self.assertEqual(self.read("began 150 7", script, "wlan0", "down", "CONNECTION_ID=profile-home-3"),
+                         peers.Mark(150, "nm_dispatcher", "home", False))
+        self.assertIsNone(self.read("began 150 7", script, "wlan0", "dhcp4-change", "CONNECTION_ID=profile-home-3"))
+        self.assertIsNone(self.read("ended 150 7", "/run/lab/marker", "enter", "home", "soon"))
+        script = "/etc/networkd-dispatcher/routable.d/90-lab"
+        self.assertEqual(self.read("began 350 7", script, "IFACE=wlan0", "STATE=routable", "ESSID=Corp-Staff"),
+                         peers.Mark(350, "networkd_dispatcher", "office", True))
+
+    def test_obsolete_is_what_begins_elsewhere(self):
+        for at, network, is_obsolete in ((150, "home", False), (250, "home", True), (350, "home", True),
+                                         (350, "office", False), (350, None, False), (450, None, True)):
+            self.assertEqual(peers.Peers.is_obsolete(peers.Mark(at, "a", network, True), self.visits), is_obsolete)
+        self.assertFalse(peers.Peers.is_obsolete(peers.Mark(250, "a", "home", False), self.visits))
+
+
 class Files(unittest.TestCase):
+    def test_the_workstation_has_verbs_of_its_own(self):
+        names = [one.name for one in scenario.load_all(directory=scenario.WORKSTATION)]
+        self.assertGreaterEqual(len(names), 2)
+        steps = {verb for one in scenario.load_all(directory=scenario.WORKSTATION) for step in one.steps for verb in step}
+        self.assertTrue({"reads", "as_user", "login", "kill"} <= steps)
+        for one in scenario.load_all():
+            for step in one.steps:
+                self.assertFalse(scenario.WORKSTATION_VERBS.keys() & step.keys(), one.name)
+
     def test_every_scenario_can_be_read(self):
         names = [one.name for one in scenario.load_all()]
         self.assertGreaterEqual(len(names), 36)

@@ -9,8 +9,7 @@ public final class Bus {
 
     private let connection: SystemBus
     private var watches: [ObjectIdentifier: SignalWatch] = [:]
-    /// Called when the bus went away, after every open call has failed.
-    var onLoss: () -> Void = {}
+    private var losses: [() -> Void] = []
 
     public init(_ owner: SystemBus.Owner) {
         connection = SystemBus(on: ActionActor.shared.loop, of: owner)
@@ -20,10 +19,13 @@ public final class Bus {
             ActionActor.assumeIsolated {
                 for watch in watches.values { watch.end() }
                 watches = [:]
-                onLoss()
+                for tell in losses { tell() }
             }
         }
     }
+
+    /// Calls `tell` whenever the bus went away, after every open call has failed and every watch has ended.
+    func whenLost(_ tell: @escaping () -> Void) { losses.append(tell) }
 
     private var open: SystemBus? {
         if !connection.isConnected { connection.connect() }

@@ -22,7 +22,11 @@ final class Firewalld {
     /// at most.
     var onLoss: (_ interface: String) -> Void = { _ in }
 
-    init(_ bus: Bus) { self.bus = bus }
+    init(_ bus: Bus) {
+        self.bus = bus
+        // Heard again from the next zone that is noted on.
+        bus.whenLost { [weak self] in self?.watches = [] }
+    }
 
     func call(_ member: String, _ arguments: [BusArgument] = []) async throws(BusError) -> [BusValue] {
         try await bus.call(Firewalld.name, Firewalld.path, Firewalld.zones, member, arguments)

@@ -121,11 +121,10 @@ final class NetworkManagerPlace: Place {
     }
 
     private func waitUntilUp(_ path: String, _ watch: SignalWatch, until deadline: Int64) async throws {
-        switch try await state(of: path) {
-        case .activated: return
-        // Gone already: the signal that says why has come before.
-        default: break
-        }
+        let reached = try await state(of: path)
+        if reached == .activated { return }
+        // Gone already: the signal that says why has come before, if there was one.
+        let deadline = reached == nil ? Timestamp.now().boottime + 1_000_000 : deadline
         let (state, reason) = try await watch.first(until: deadline) { signal -> (State, Int64)? in
             guard signal.path == path, let number = signal.values.first?.number, let state = State(rawValue: number),
                 [.activated, .deactivating, .deactivated].contains(state)

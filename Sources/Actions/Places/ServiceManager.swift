@@ -20,7 +20,7 @@ public final class ServiceManager {
     public init(_ bus: Bus, isOfUser: Bool) {
         self.bus = bus
         command = isOfUser ? "systemctl --user" : "systemctl"
-        bus.onLoss = { [weak self] in self?.isSubscribed = false }
+        bus.whenLost { [weak self] in self?.isSubscribed = false }
     }
 
     func call(

@@ -86,12 +86,13 @@ def write_layer(directory: Path, stations: list[str], services: list[str], shell
 
 def installed(image: Path, package: Path) -> Path:
     """The image with the package in it, as an image that is built with it: what it enables starts with the first boot.
-    Kept as long as neither changes."""
+    The last three are kept: another lab may be running over one of them."""
     key = hashlib.sha256(package.read_bytes() + image.with_suffix(".list").read_bytes()).hexdigest()[:16]
     directory = image.with_name(f"installed-{key}")
     if directory.exists():
+        os.utime(directory)
         return directory
-    for old in image.parent.glob("installed-*"):
+    for old in sorted(image.parent.glob("installed-*"), key=lambda path: path.stat().st_mtime)[:-2]:
         shutil.rmtree(old)
     making = image.with_name(f"installing-{os.getpid()}")
     # Programs are the image's own files under another name; what dpkg and the package's scripts write to is a copy.
@@ -105,6 +106,7 @@ def installed(image: Path, package: Path) -> Path:
     if result.returncode:
         shutil.rmtree(making)
         raise RuntimeError(f"{package} cannot be installed:\n{result.stdout}")
+    os.utime(making)
     making.rename(directory)
     return directory
 

@@ -129,7 +129,7 @@ class WithBus:
         """It brings its own DHCP client."""
         index = self.air.indexes[self.station]
         self.log.wait("an address", lambda: any(
-            re.match(rf"{index}: .* inet 10\.0\.", text) for text in self.log.texts("ip", since)), 40)
+            re.match(rf"{index}: .* inet 10\.0\.", text) for text in self.log.texts("ip", since)), 60)
 
     @staticmethod
     def has_owner(name: str) -> bool:

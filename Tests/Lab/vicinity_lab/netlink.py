@@ -10,7 +10,7 @@ GENERIC, CONTROLLER = 16, 16
 REQUEST, ACKNOWLEDGE = 1, 4
 NEW_INTERFACE, DEL_INTERFACE, CONNECT, DISCONNECT = 7, 8, 46, 48
 NEW_ADDRESS = 20
-WIPHY, IFINDEX, IFNAME, IFTYPE, WDEV = 1, 3, 4, 5, 153
+WIPHY, IFINDEX, IFNAME, IFTYPE, MAC, WDEV = 1, 3, 4, 5, 6, 153
 P2P_DEVICE = 10
 
 
@@ -123,16 +123,20 @@ def once(found: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
     return sorted(kept.values())
 
 
-def events(capture: Path, family: int, command: int) -> list[tuple[int, int]]:
-    """(time in ns, ifindex) of each multicast nl80211 message with that command."""
-    return [(at, struct.unpack("=I", attributes(message[20:])[IFINDEX])[0]) for at, message in once([
-        (at, message) for at, kind, message in messages(capture)
-        if kind == family and message[16] == command and message[8:12] == bytes(4)])]
+def events(capture: Path, family: int, command: int) -> list[tuple[int, int, bytes | None]]:
+    """(time in ns, ifindex, access point) of each multicast nl80211 message with that command, once however many
+    sockets heard it."""
+    found = []
+    for at, message in once([(at, message) for at, kind, message in messages(capture)
+                             if kind == family and message[16] == command and message[8:12] == bytes(4)]):
+        table = attributes(message[20:])
+        found.append((at, struct.unpack("=I", table[IFINDEX])[0], table.get(MAC)))
+    return found
 
 
 def connects(capture: Path, family: int) -> list[tuple[int, int]]:
-    """(time in ns, ifindex) of each nl80211 CONNECT in an nlmon capture, once however many sockets heard it."""
-    return events(capture, family, CONNECT)
+    """(time in ns, ifindex) of each nl80211 CONNECT."""
+    return [(at, index) for at, index, _ in events(capture, family, CONNECT)]
 
 
 def addresses(capture: Path) -> list[tuple[int, int]]:

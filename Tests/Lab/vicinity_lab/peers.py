@@ -4,14 +4,15 @@ the same transitions, and a capture of the kernel's messages says what there was
 import shutil
 import signal
 import statistics
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .netlink import DISCONNECT, GenericNetlink, addresses, connects, events
+from .netlink import CONNECT, DISCONNECT, GenericNetlink, addresses, events
 from .watching import LAB, Timeout, write
 
-SWITCHES = 12
-BURST = 8
+SWITCHES = 10
+BURST = 6
 BURST_MS = 4000  # so long a script then takes
 NETWORKD_STATES = ("routable", "off", "no-carrier")
 PEERS = ("nm_dispatcher", "networkd_dispatcher", "vicinity_soon", "vicinity_usual")
@@ -34,9 +35,8 @@ class Mark:
 
     at: int  # ns
     who: str
-    network: str | None  # the one it is about; networkd-dispatcher's knows only where it is
+    network: str | None  # the one it is about
     is_enter: bool
-    visit: int | None = None  # by which profile, where it was told
 
     @staticmethod
     def read(text: str, ssids: dict[str, str]) -> "Mark | None":
@@ -50,7 +50,7 @@ class Mark:
             profile = values.get("CONNECTION_ID", "").split("-")
             if words[1:2] != ["wlan0"] or words[2:3] not in (["up"], ["down"]) or profile[0] != "profile":
                 return None
-            return Mark(int(at), "nm_dispatcher", profile[1], words[2] == "up", int(profile[2]) - 1)
+            return Mark(int(at), "nm_dispatcher", profile[1], words[2] == "up")
         if words[0].startswith("/etc/networkd-dispatcher"):
             if values.get("IFACE") != "wlan0":
                 return None
@@ -78,23 +78,29 @@ class Peers:
 
     def run(self) -> dict:
         for number in range(SWITCHES):
-            self.steps.do({"join": self.names[number % 2]})
+            self.go(self.names[number % 2])
             self.wait_for_all(number)
         self.steps.do({"leave": "joined"})
         self.wait_for_quiet()
-        began_burst = len(self.marks())
+        count, began_burst = len(self.marks()), time.time_ns()
         write(LAB / "marker-ms", f"{BURST_MS}\n", 0o644)
         for number in range(BURST):
-            self.steps.do({"join": self.names[number % 2], "wait": "air"})
+            self.go(self.names[number % 2])
         self.steps.do({"leave": "joined"})
         self.wait_for_quiet(BURST_MS / 1000 * 4)
         self.workstation.capture.stop(signal.SIGINT)
-        marks = self.marks()
-        visits = self.visits()
-        steady = visits[:SWITCHES]
-        for number, visit in enumerate(steady):
-            self.assign(visit, number, visits[number + 1] if number + 1 < len(visits) else None, marks[:began_burst])
-        return self.report(steady, visits, marks, began_burst)
+        visits, marks = self.visits(), self.marks()
+        steady = [visit for visit in visits if visit.connected < began_burst]
+        for visit, following in zip(steady, [*steady[1:], None]):
+            self.assign(visit, following, marks[:count])
+        return self.report(steady, visits, marks, count)
+
+    def go(self, name: str) -> None:
+        """To another network; a try more is nothing against the air here."""
+        since, ap = self.log.mark(), self.workstation.scenario.aps[name]
+        self.log.add("step", f"go {name}")
+        self.workstation.managers["wlan0"].select(ap, None)
+        self.workstation.watch.wait_joined("wlan0", self.workstation.air.indexes["wlan0"], ap, since, 120)
 
     # What happened
 
@@ -112,75 +118,73 @@ class Peers:
             self.log.add("peers", str(timeout))
 
     def wait_for_quiet(self, seconds: float = 10) -> None:
-        """Until no program has begun for so long."""
-        count = -1
-        while count < len(self.log.texts("mark")):
-            count = len(self.log.texts("mark"))
+        """Until nobody has begun anything for so long; that NetworkManager's scans take the link down and up, which
+        networkd-dispatcher hears, has no end."""
+        def count() -> int:
+            return sum(mark.who != "networkd_dispatcher" for mark in self.marks())
+        before = -1
+        while before < count():
+            before = count()
             try:
-                self.log.wait("a mark", lambda: len(self.log.texts("mark")) > count, seconds)
+                self.log.wait("a mark", lambda: count() > before, seconds)
             except Timeout:
                 return
 
     def visits(self) -> list[Visit]:
         capture, family = LAB / "capture.pcap", GenericNetlink().family
         index = self.workstation.air.indexes["wlan0"]
-        joins = [at for at, of in connects(capture, family) if of == index]
-        losses = [at for at, of in events(capture, family, DISCONNECT) if of == index]
+        aps = {bytes.fromhex(ap.bssid.replace(":", "")): ap.name for ap in self.workstation.scenario.aps.values()}
+        joins = [(at, aps[ap]) for at, of, ap in events(capture, family, CONNECT) if of == index and ap in aps]
+        losses = [at for at, of, _ in events(capture, family, DISCONNECT) if of == index]
         ours = [at for at, of in addresses(capture) if of == index]
-        if len(joins) != SWITCHES + BURST:
-            raise RuntimeError(f"{len(joins)} connections in the capture, not {SWITCHES + BURST}")
         found = []
-        for number, (at, following) in enumerate(zip(joins, [*joins[1:], FOREVER])):
-            name = self.names[(number if number < SWITCHES else number - SWITCHES) % 2]
+        for (at, name), following in zip(joins, [*(at for at, _ in joins[1:]), FOREVER]):
             found.append(Visit(name, at, min([loss for loss in losses if at < loss < following], default=following),
-                               min([time for time in ours if at < time < following], default=None)))
+                               min([moment for moment in ours if at < moment < following], default=None)))
         return found
 
-    def assign(self, visit: Visit, number: int, following: Visit | None, marks: list[Mark]) -> None:
-        """Whose programs are of this stay: by the profile where it is told, else by the time."""
-        end = following.connected if following else FOREVER
+    def assign(self, visit: Visit, following: Visit | None, marks: list[Mark]) -> None:
+        """Whose programs are of this stay: everybody's began before the next."""
+        entered = following.connected if following else FOREVER
+        left = following.left if following else FOREVER
         for mark in marks:
-            table = visit.enters if mark.is_enter else visit.leaves
-            if mark.visit is not None:
-                if mark.visit == number:
-                    table.setdefault(mark.who, mark.at)
-            elif mark.is_enter and visit.connected < mark.at < end or not mark.is_enter and visit.left < mark.at < (
-                    following.left if following else FOREVER) and mark.network in (None, visit.network):
-                table.setdefault(mark.who, mark.at)
+            if mark.is_enter and visit.connected < mark.at < entered and mark.network == visit.network:
+                visit.enters.setdefault(mark.who, mark.at)
+            # networkd-dispatcher is told nothing of what was left.
+            if not mark.is_enter and visit.left < mark.at < left and (
+                    mark.network == visit.network or mark.who == "networkd_dispatcher"):
+                visit.leaves.setdefault(mark.who, mark.at)
 
-    def is_obsolete(self, mark: Mark, visits: list[Visit]) -> bool:
-        """It is about a stay at a network that had ended when it began."""
-        if not mark.is_enter:
-            return False
-        if mark.visit is not None:
-            return mark.visit < len(visits) and not visits[mark.visit].connected <= mark.at < visits[mark.visit].left
-        return not any(visit.connected <= mark.at < visit.left and mark.network in (None, visit.network)
-                       for visit in visits)
+    @staticmethod
+    def is_obsolete(mark: Mark, visits: list[Visit]) -> bool:
+        """It is about a stay at a network where the station no longer is as it begins."""
+        return mark.is_enter and not any(
+            visit.connected <= mark.at < visit.left and mark.network in (None, visit.network) for visit in visits)
 
     # What it comes to
 
-    def report(self, steady: list[Visit], visits: list[Visit], marks: list[Mark], began_burst: int) -> dict:
-        table = {who: self.of(who, steady, visits, marks, began_burst) for who in PEERS}
+    def report(self, steady: list[Visit], visits: list[Visit], marks: list[Mark], count: int) -> dict:
+        table = {who: self.of(who, steady, visits, marks, count) for who in PEERS}
 
         def ratio(peer: str) -> float | None:
             rows = [(visit.enters[peer] - visit.connected) / (visit.enters["vicinity_soon"] - visit.connected)
                     for visit in steady if {peer, "vicinity_soon"} <= visit.enters.keys()]
             return round(statistics.median(rows), 2) if rows else None
         return {
-            "switches": SWITCHES, "burst_switches": BURST, "burst_script_ms": BURST_MS,
-            "burst_stay_ms": median((visit.left - visit.connected) / 1e6 for visit in visits[SWITCHES:]),
+            "switches": len(steady), "burst_switches": len(visits) - len(steady), "burst_script_ms": BURST_MS,
+            "burst_stay_ms": median((visit.left - visit.connected) / 1e6 for visit in visits[len(steady):]),
             "action_latency_ratio_vs_nm_dispatcher": ratio("nm_dispatcher"),
             "action_latency_ratio_vs_networkd_dispatcher": ratio("networkd_dispatcher"),
             "action_latency_from_address_ms": table["vicinity_usual"]["from_address_ms"],
             "obsolete_runs": sum(table[who][key] for who in ("vicinity_soon", "vicinity_usual")
                                  for key in ("obsolete_runs", "burst_obsolete_runs")), **table}
 
-    def of(self, who: str, steady: list[Visit], visits: list[Visit], marks: list[Mark], began_burst: int) -> dict:
+    def of(self, who: str, steady: list[Visit], visits: list[Visit], marks: list[Mark], count: int) -> dict:
         enters = [visit for visit in steady if who in visit.enters]
         pairs = [(visit.leaves[who], following.enters[who]) for visit, following in zip(steady, steady[1:])
                  if who in visit.leaves and who in following.enters]
         obsolete = [sum(mark.who == who and self.is_obsolete(mark, visits) for mark in part)
-                    for part in (marks[:began_burst], marks[began_burst:])]
+                    for part in (marks[:count], marks[count:])]
         return {
             "entered": len(enters), "left": sum(who in visit.leaves for visit in steady),
             "from_connect_ms": median((visit.enters[who] - visit.connected) / 1e6 for visit in enters),
@@ -191,7 +195,7 @@ class Peers:
                 who in visit.leaves and visit.leaves[who] > following.connected
                 for visit, following in zip(steady, steady[1:])),
             "obsolete_runs": obsolete[0], "burst_obsolete_runs": obsolete[1],
-            "burst_runs": sum(mark.who == who for mark in marks[began_burst:])}
+            "burst_runs": sum(mark.who == who for mark in marks[count:])}
 
 
 def median(values) -> int | None:

@@ -9,6 +9,8 @@ from .watching import Log, run, wait_for_socket
 
 VT = {"alice": 1, "bob": 2}
 SESSION = "loginctl show-user {user} --property=Display --value"
+# Besides XDG_CURRENT_DESKTOP, what libproxy 0.4 looks for.
+DESKTOPS = {"GNOME": {"DESKTOP_SESSION": "gnome"}, "KDE": {"DESKTOP_SESSION": "plasma", "KDE_FULL_SESSION": "true"}}
 # What other programs make of the machine: whose eyes (root or the user's), under which desktop, and the command, in
 # which {of} is what the step asks for (below, where it says nothing) and {user} whose it is.
 READERS = {
@@ -37,7 +39,7 @@ def environment(user: str, desktop: str | None = None) -> dict[str, str]:
                  "SHELL": entry.pw_shell, "LANG": "C.UTF-8", "XDG_RUNTIME_DIR": f"/run/user/{entry.pw_uid}",
                  "DBUS_SESSION_BUS_ADDRESS": f"unix:path=/run/user/{entry.pw_uid}/bus"}
     if desktop:
-        variables |= {"XDG_CURRENT_DESKTOP": desktop} | ({"KDE_FULL_SESSION": "true"} if desktop == "KDE" else {})
+        variables |= {"XDG_CURRENT_DESKTOP": desktop} | DESKTOPS[desktop]
     return variables
 
 
@@ -51,7 +53,7 @@ def execute(command: list[str], user: str = "root", desktop: str | None = None, 
         options = {"env": environment(user, desktop), "user": entry.pw_uid, "group": entry.pw_gid,
                    "extra_groups": os.getgrouplist(user, entry.pw_gid), "cwd": entry.pw_dir}
         if within:
-            names = ["XDG_CURRENT_DESKTOP", "KDE_FULL_SESSION"] if desktop else []
+            names = ["XDG_CURRENT_DESKTOP", *DESKTOPS[desktop]] if desktop else []
             command = ["systemd-run", "--user", "--quiet", "--collect", "--wait", "--pipe",
                        *(f"--setenv={name}" for name in names), "--", *command]
     result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
