@@ -1,5 +1,6 @@
 @testable import Actions
 import Foundation
+import Glibc
 import Platform
 @testable import Rules
 import Testing
@@ -12,6 +13,25 @@ import Testing
         let kde: KDEPlace
         init(_ directory: String) { kde = KDEPlace(directory: directory, isDesktop: true, bus: nil) }
         func place(_ name: PlaceName) -> (any Place)? { name == .kde ? kde : nil }
+    }
+
+    @Test func runningProgramsKeepWhatTheyWereStartedWith() throws {
+        let root = try ProxyRoot()
+        for (number, variables) in [
+            "1": "http_proxy=http://h:1\0HOME=/\0", "2": "HOME=/\0http_proxy=http://old:1\0", "3": "HOME=/\0", "4": "",
+            "5": "http_proxy=http://h:1\0NO_PROXY=\0ALL_PROXY=socks5://h:1\0", "self": "HOME=/\0",
+        ] {
+            let directory = "\(root.path)/proc/\(number)"
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            try Files.replace("\(directory)/environ", with: Array(variables.utf8), mode: 0o600)
+        }
+        func programs(_ wanted: [String: String]) -> [Int] {
+            let programs = RunningPrograms(of: geteuid(), without: wanted, in: "\(root.path)/proc")
+            return [programs.count, programs.others]
+        }
+        #expect(programs(["http_proxy": "http://h:1", "no_proxy": ""]) == [4, 3])
+        #expect(programs([:]) == [4, 3])
+        #expect(RunningPrograms(of: geteuid() + 1, without: [:], in: "\(root.path)/proc").count == 0)
     }
 
     @Test @ActionActor func takesAwayWhatIsOursAlone() async throws {
