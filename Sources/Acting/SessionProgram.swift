@@ -44,8 +44,8 @@ public enum SessionProgram {
 
     @ActionActor private static var running: SessionClient?
 
-    /// XDG Base Directory Specification.
-    private static var stateDirectory: String? {
+    /// Where it keeps what has to be put back, XDG Base Directory Specification.
+    public static var stateDirectory: String? {
         if let path = variable("XDG_STATE_HOME"), path.hasPrefix("/") { return "\(path)/vicinity" }
         return variable("HOME").map { "\($0)/.local/state/vicinity" }
     }

@@ -1,3 +1,4 @@
+internal import Acting
 internal import Actions
 internal import Agent
 internal import Glibc
@@ -5,25 +6,72 @@ internal import JSON
 internal import Platform
 internal import SystemBus
 
-/// `vicinity proxy status`: what every place for a proxy holds now.
+/// `vicinity proxy`: what every place for a proxy holds now, and how a user gets rid of it.
 enum ProxyCommand: Subcommand {
     static let name = "proxy"
-    static let operands = "status"
-    static let summary = "Tell what each place that programs take their proxy from holds now."
+    static let operands = "status | reset"
+    static let summary = "Tell what each place that programs take their proxy from holds now, or take ours away."
     static let options: [Arguments.Option] = [
         .init("format", "FORMAT", "json or text (the default)")
     ]
 
     static let notes = """
-        Reads the machine's places and, as a user in a session, those of the session. "ours" is what the rule in force
+        status reads the machine's places and, as a user in a session, those of the session. "ours" is what the rule in force
         asks for by /run/vicinity/proxy.json; "foreign" somebody else set.
 
-        Exit status: 0, 64 usage, 74 a place cannot be read.
+        reset takes away from the session's places what rules have set there and nobody has changed since, going by the
+        session's journal. A rule that holds sets it anew when it is next entered. The machine's places stay as they
+        are.
+
+        Exit status: 0, 64 usage, 74 a place cannot be read or written, 77 there is no session of this user's.
         """
 
     static func run(_ arguments: Arguments) throws -> Int32 {
-        try arguments.expectOperands(1...1, "\"status\"")
-        guard arguments.operands.first == "status" else { throw UsageError(description: "expected \"status\"") }
+        try arguments.expectOperands(1...1, "\"status\" or \"reset\"")
+        switch arguments.operands.first {
+        case "status": return try status(arguments)
+        case "reset": return reset()
+        default: throw UsageError(description: "expected \"status\" or \"reset\"")
+        }
+    }
+
+    private static func reset() -> Int32 {
+        guard geteuid() != 0, let state = SessionProgram.stateDirectory else {
+            Output.error(
+                "the machine's places are put back when the rule ends; `/usr/libexec/vicinity-act --release` undoes "
+                    + "everything that rules have set, and a user resets those of the session")
+            return 77
+        }
+        let loop = ActionActor.shared.loop
+        let end = Lock<Int32>(0)
+        let variables = environment
+        Task { @ActionActor in
+            let bus = Bus(.user)
+            let session = SessionProxyPlaces(
+                variables: variables, bus: bus, manager: ServiceManager(bus, isOfUser: true))
+            do throws(JournalError) {
+                let rows = try await ProxyReset.run(in: session, journal: "\(state)/journal.json")
+                for row in rows {
+                    if !row.removed.isEmpty { Output.line("\(row.place): \(row.removed.joined(separator: ", "))") }
+                    if let problem = row.problem {
+                        Output.error(problem)
+                        end.withLock { $0 = 74 }
+                    }
+                }
+                if rows.allSatisfy({ $0.removed.isEmpty && $0.problem == nil }) {
+                    Output.line("nothing of ours in this session")
+                }
+            } catch {
+                Output.error("\(error); what is ours is not known")
+                end.withLock { $0 = 74 }
+            }
+            loop.stop()
+        }
+        loop.run()
+        return end.withLock { $0 }
+    }
+
+    private static func status(_ arguments: Arguments) throws -> Int32 {
         let format = try arguments.choice("format", OutputFormat.self) ?? .text
         let loop = ActionActor.shared.loop
         let end = Lock<Int32>(0)

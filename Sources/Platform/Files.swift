@@ -44,15 +44,21 @@ public enum Files {
             owning: try SystemError.check("open", temporary) {
                 unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
             })
-        var rest = contents[...]
-        while !rest.isEmpty {
-            let count = try SystemError.check("write", temporary) {
-                unsafe rest.withUnsafeBytes { unsafe write(file.rawValue, $0.baseAddress, $0.count) }
+        do throws(SystemError) {
+            var rest = contents[...]
+            while !rest.isEmpty {
+                let count = try SystemError.check("write", temporary) {
+                    unsafe rest.withUnsafeBytes { unsafe write(file.rawValue, $0.baseAddress, $0.count) }
+                }
+                rest = rest.dropFirst(count)
             }
-            rest = rest.dropFirst(count)
+            try SystemError.check("fsync", temporary) { fsync(file.rawValue) }
+            try SystemError.check("rename", path) { unsafe rename(temporary, path) }
+        } catch {
+            // Half a file is of no use, least of all on a full disk.
+            _ = unsafe unlink(temporary)
+            throw error
         }
-        try SystemError.check("fsync", temporary) { fsync(file.rawValue) }
-        try SystemError.check("rename", path) { unsafe rename(temporary, path) }
         if isLasting { try syncDirectory(of: path) }
     }
 

@@ -9,14 +9,15 @@ import Testing
     .serialized,
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/dconf"), "dconf-cli is not installed"))
 struct GNOMEPlaceTests {
-    private final class Session {
+    final class Session {
         let root: ProxyRoot
         let daemon = Process()
         var variables: [String]
+        let address: String
 
         init() throws {
             root = try ProxyRoot()
-            let address = "unix:path=\(root.path)/bus/socket"
+            address = "unix:path=\(root.path)/bus/socket"
             let ready = Pipe()
             daemon.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
             daemon.arguments = ["--session", "--address=\(address)", "--nofork", "--print-address=1", "--nopidfile"]
@@ -69,6 +70,44 @@ struct GNOMEPlaceTests {
         #expect(try session.dconf("read", "/system/proxy/mode") == "'manual'\n")
         try await place.write(saved)
         #expect(try session.dconf("dump", "/system/proxy/") == before)
+    }
+
+    private static let libproxy = "/usr/lib/x86_64-linux-gnu/libproxy/0.4.18/modules/config_gnome3.so"
+
+    /// Another reader than dconf.
+    @Test(
+        .enabled(
+            if: [libproxy, "/usr/bin/proxy"].allSatisfy(FileManager.default.fileExists(atPath:)),
+            "libproxy-tools and its plugin for GNOME are not installed"))
+    func libproxyAgrees() async throws {
+        let session = try Session()
+        let place = await GNOMEPlace(variables: session.variables)
+        func said(_ url: String) throws -> String {
+            let pairs = session.variables.map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
+            return try session.root.output(
+                ["/usr/bin/proxy", url],
+                Dictionary(uniqueKeysWithValues: pairs.map { ($0[0], $0[1]) }).merging(["DESKTOP_SESSION": "gnome"]) {
+                    $1
+                })
+        }
+        try await place.write(
+            try wanted {
+                $0.http = "http://proxy.example:3128"
+                $0.exclusions = ["nas.example", "*.corp.example", "10.0.0.0/8"]
+            })
+        #expect(try said("http://www.example/") == "http://proxy.example:3128\n")
+        for url in ["http://nas.example/", "http://a.corp.example/", "http://10.1.2.3/", "https://www.example/"] {
+            #expect(try said(url) == "direct://\n", "\(url)")
+        }
+        try await place.write(try wanted { $0.mode = .none })
+        #expect(try said("http://www.example/") == "direct://\n")
+        try await place.write(
+            try wanted {
+                $0.mode = .pac
+                $0.pac = "http://pac.example/a.pac"
+            })
+        let held = try await place.read(["mode", "autoconfig-url"])
+        #expect(held == ["mode": .value("'auto'"), "autoconfig-url": .value("'http://pac.example/a.pac'")])
     }
 
     @Test func withoutABusNothingIsClaimed() async throws {

@@ -2,6 +2,7 @@
 import Foundation
 import Platform
 @testable import Rules
+import SystemBus
 import Testing
 
 /// A tree of its own for a test.
@@ -166,6 +167,11 @@ private let hostileValues = [
         #expect(try root.aptDump().contains("Acquire::http::Proxy \"DIRECT\";"))
         proxy.socks = "socks4://h:1080"
         #expect(try proxy.wishes().allSatisfy { $0.place != .apt })
+        // HTTPS would go around the proxy.
+        proxy.http = "http://h:1"
+        #expect(try proxy.wishes().allSatisfy { $0.place != .apt })
+        proxy.https = "http://h:1"
+        #expect(try proxy.wishes().contains { $0.place == .apt })
         try FileManager.default.removeItem(atPath: "\(root.path)/etc/apt")
         #expect(try place.read([APTPlace.http]) == nil)
     }
@@ -259,7 +265,9 @@ private let hostileValues = [
         """
 
     @Test @ActionActor func kdeComesBackByteForByte() throws {
-        for text in [Self.kioslaverc, "", "[General]\nx=1\n", "[Proxy Settings]\nAuthMode=0\n"] {
+        for text in [
+            Self.kioslaverc, "", "[$Version]\nupdate_info=x\n", "[General]\nx=1\n", "[Proxy Settings]\nAuthMode=0\n",
+        ] {
             let root = try ProxyRoot()
             let path = "\(root.path)/home/.config/kioslaverc"
             let elsewhere = "\(root.path)/dotfile"
@@ -280,7 +288,9 @@ private let hostileValues = [
         }
     }
 
-    @Test(arguments: ["[$i]\n[Proxy Settings]\n", "[Proxy Settings][$i]\n", "[Proxy Settings]\nProxyType[$i]=0\n"])
+    @Test(arguments: [
+        "# x\n[$i]\n[Proxy Settings]\n", "[$ie]\n", "[Proxy Settings][$i]\n", "[Proxy Settings]\nProxyType[$i]=0\n",
+    ])
     @ActionActor func kdeDoesNotWriteWhatIsFrozen(_ text: String) throws {
         let root = try ProxyRoot()
         try text.write(toFile: "\(root.path)/etc/kioslaverc", atomically: true, encoding: .utf8)
@@ -288,6 +298,62 @@ private let hostileValues = [
             directory: "\(root.path)/home/.config", systemDirectories: ["\(root.path)/etc"], isDesktop: true, bus: nil)
         #expect(throws: PlaceError.self) { try place.write(["ProxyType": .value("1")]) }
         #expect(root.files.keys.filter { $0.hasPrefix("home") }.isEmpty)
+    }
+
+    @Test @ActionActor func kdeTellsRunningProgramsOrSaysThatItCouldNot() async throws {
+        let root = try ProxyRoot()
+        let directory = "\(root.path)/home/.config"
+        let deaf = KDEPlace(directory: directory, isDesktop: true, bus: Bus(.address("unix:path=\(root.path)/none")))
+        #expect(throws: PlaceError.self) { try deaf.write(["ProxyType": .value("0")]) }
+        #expect(try deaf.read(["ProxyType"]) == ["ProxyType": .value("0")])
+        let session = try GNOMEPlaceTests.Session()
+        let (bus, listener) = (Bus(.address(session.address)), Bus(.address(session.address)))
+        let watch = try listener.watch("path='/KIO/Scheduler',interface='org.kde.KIO.Scheduler'")
+        // The daemon has heard of the match before it answers.
+        _ = try await listener.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetId")
+        try KDEPlace(directory: directory, isDesktop: true, bus: bus).write(["ProxyType": .value("1")])
+        #expect(try await watch.first(until: Timestamp.now().boottime + 10_000_000) { $0.values } == [.text("")])
+    }
+
+    @Test(.enabled(if: Files.exists("/usr/bin/kreadconfig5"), "kreadconfig5 is not installed")) @ActionActor
+    func kdeReadsWhatWasWritten() throws {
+        let root = try ProxyRoot()
+        let directory = "\(root.path)/home/.config"
+        try Self.kioslaverc.write(toFile: "\(directory)/kioslaverc", atomically: true, encoding: .utf8)
+        let wanted = try settings(.kde, manual())
+        try KDEPlace(directory: directory, isDesktop: true, bus: nil).write(wanted)
+        for (key, setting) in wanted {
+            let read = try root.output(
+                ["/usr/bin/kreadconfig5", "--file", "kioslaverc", "--group", "Proxy Settings", "--key", key],
+                ["HOME": "\(root.path)/home"])
+            let value = if case .value(let value) = setting { value } else { "" }
+            #expect(read == "\(value)\n", "\(key)")
+        }
+    }
+
+    // MARK: Variables
+
+    private nonisolated static let generator =
+        "/usr/lib/systemd/user-environment-generators/30-systemd-environment-d-generator"
+
+    /// systemd's own reader: of what is taken away nothing inherited remains.
+    @Test(.enabled(if: Files.exists(generator), "there is no systemd here")) @ActionActor
+    func userManagersReadWhatWasWritten() throws {
+        for proxy in [manual(), StateAction.Proxy(mode: .none)] {
+            let root = try ProxyRoot()
+            let wanted = try settings(.environment, proxy)
+            try EnvironmentPlace(root: root.path).write(wanted)
+            let home = "\(root.path)/home/.config/environment.d"
+            try FileManager.default.createSymbolicLink(
+                atPath: home, withDestinationPath: "\(root.path)/run/environment.d")
+            let said = try root.output(
+                [Self.generator], ["HOME": "\(root.path)/home", "http_proxy": "old", "ftp_proxy": "old"])
+            let lines = said.split(separator: "\n").map { $0.replacingOccurrences(of: "\"", with: "") }
+            for (name, setting) in wanted {
+                let value = if case .value(let value) = setting { value } else { "?" }
+                #expect(lines.contains("\(name)=\(value)"), "\(name)")
+            }
+        }
     }
 
     @Test @ActionActor func kdeIsAbsentElsewhere() throws {

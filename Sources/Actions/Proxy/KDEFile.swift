@@ -17,7 +17,13 @@ struct KDEFile {
 
     /// Whether an administrator or the user froze the file, the group or one of these keys: `[$i]`.
     func isFrozen(_ names: some Collection<String>) -> Bool {
-        if let first = lines.first.map(KDEFile.trimmed), first.hasPrefix("[$"), first.contains("i") { return true }
+        // Before any group it is about the whole file; `[$Version]` is a group.
+        let first = lines.lazy.map(KDEFile.trimmed).first { !$0.isEmpty && !$0.hasPrefix("#") }
+        if let first, first.hasSuffix("]"), KDEFile.flags(first).utf8.allSatisfy({ (0x61...0x7A).contains($0) }),
+            KDEFile.flags(first).contains("i")
+        {
+            return true
+        }
         var isOurs = false
         for line in lines.map(KDEFile.trimmed) {
             if line.hasPrefix("[") {

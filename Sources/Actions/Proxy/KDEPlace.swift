@@ -58,8 +58,11 @@ public final class KDEPlace: Place {
             if case .value(let value) = setting { file.set(name, to: value) } else { file.set(name, to: nil) }
         }
         if file.text != before { try replace(file.text) }
-        // Programs that start read the file anyway.
-        try? bus?.emit("/KIO/Scheduler", "org.kde.KIO.Scheduler", "reparseSlaveConfiguration", [.text("")])
+        do throws(BusError) {
+            try bus?.emit("/KIO/Scheduler", "org.kde.KIO.Scheduler", "reparseSlaveConfiguration", [.text("")])
+        } catch {
+            throw error.placeError("\(path) is written, but programs that run hear of it when they start anew", "them")
+        }
     }
 
     private func contents(_ path: String) throws(PlaceError) -> String {
@@ -88,7 +91,8 @@ public final class KDEPlace: Place {
             }
             var information = stat()
             let mode = unsafe stat(target, &information) == 0 ? information.st_mode & 0o777 : 0o600
-            if text.isEmpty {
+            // Behind a link, an empty file is less than a link that leads nowhere.
+            if text.isEmpty, target == path {
                 if unsafe unlink(target) != 0, errno != ENOENT { throw SystemError("unlink", target) }
             } else {
                 try Files.replace(target, with: Array(text.utf8), mode: UInt32(mode), isLasting: true)

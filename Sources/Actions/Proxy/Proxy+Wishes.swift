@@ -47,7 +47,9 @@ extension ProxyParts {
         case .pac, .auto: return nil
         case .manual: break
         }
-        // APT speaks SOCKS 5 alone, and has the proxy look up names.
+        // APT speaks SOCKS 5 alone, and has the proxy look up names. Where it needs another one it would take a way
+        // around the proxy that the rule names.
+        if socks?.scheme == "socks4", http == nil || https == nil { return nil }
         let tunnel = socks.flatMap { $0.scheme == "socks4" ? nil : $0.text(as: "socks5h") }
         guard http != nil || https != nil || tunnel != nil else { return nil }
         names[APTPlace.http] = .value(http?.text() ?? tunnel ?? "DIRECT")

@@ -1,4 +1,5 @@
 public import JSON
+internal import Glibc
 internal import Rules
 
 /// What the places for a proxy hold now, for people and for programs.
@@ -23,13 +24,14 @@ public struct ProxySurvey {
         public var values: [String: String] = [:]
         /// Why it cannot be read.
         public var problem: String?
+        /// Who has other variables than those of this place.
+        var running: RunningPrograms?
 
         /// Who does not see it, though it is set.
         public var blind: String {
             switch place {
             case .apt: "runs of APT that have begun"
-            case .environment: "shells and sessions that have begun"
-            case .userEnvironment: "programs that run already"
+            case .environment, .userEnvironment: running.map { "\($0)" } ?? "programs that run already"
             case .kde: "programs without KDE's signal, until they start"
             default: ""
             }
@@ -68,14 +70,21 @@ public struct ProxySurvey {
             var values: [String: String] = [:]
             for (key, setting) in held { if case .value(let value) = setting { values[key] = value } }
             let isOurs = expected.map { wanted in wanted.allSatisfy { held[$0.key] == $0.value } } ?? false
-            return Row(
+            var row = Row(
                 place: name, state: values.isEmpty && !isOurs ? .empty : isOurs ? .ours : .foreign, values: values)
+            let user = geteuid()
+            // The machine's variables are for everybody who logs in, the session's for one user.
+            if name == (user == 0 ? .environment : .userEnvironment) {
+                row.running = RunningPrograms(of: user == 0 ? nil : user, without: values)
+            }
+            return row
         } catch {
             return Row(place: name, state: .unreadable, problem: error.description)
         }
     }
 
-    /// One object: `places`, each with `place`, `state`, `values`, `not_seen_by` and perhaps `problem`.
+    /// One object: `places`, each with `place`, `state`, `values`, `not_seen_by`, and perhaps `problem` and `running`: how many `programs` there are, and how many of
+    /// them were started with `other_variables`.
     public func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.array("places") { writer in
@@ -91,6 +100,12 @@ public struct ProxySurvey {
                             }
                         }
                         if !row.blind.isEmpty { writer.field("not_seen_by", row.blind) }
+                        if let running = row.running {
+                            writer.object("running") { writer in
+                                writer.field("programs", running.count)
+                                writer.field("other_variables", running.others)
+                            }
+                        }
                         if let problem = row.problem { writer.field("problem", problem) }
                     }
                 }

@@ -8,7 +8,8 @@ struct Journal {
     ///
     /// - Throws: where there is one that cannot be read. What was changed by it cannot be put back then, and whoever
     ///   goes on says so.
-    func load(boot: String) throws(JournalError) -> Ledger {
+    /// - Parameter boot: what volatile places last for; nil: also what they held before is told.
+    func load(boot: String?) throws(JournalError) -> Ledger {
         let octets: [UInt8]
         do throws(SystemError) {
             octets = try Files.read(path, limit: Ledger.maximumSize)

@@ -64,7 +64,7 @@ extension Ledger {
     }
 
     /// Reads what `octets(boot:)` wrote; nil for anything else. Of another boot, what it took away is left out.
-    init?(_ octets: [UInt8], boot: String) {
+    init?(_ octets: [UInt8], boot: String?) {
         guard let value = try? JSONValue(parsing: octets, maximumSize: Ledger.maximumSize),
             let former = value["boot"]?.string, let places = value["places"]?.array,
             let lifted = value["lifted"]?.array, let isProtecting = value["protecting"]?.bool
@@ -83,7 +83,7 @@ extension Ledger {
             }
             self.lifted[place] = wish
         }
-        if former != boot { forgetVolatile() }
+        if let boot, former != boot { forgetVolatile() }
     }
 
     static let maximumSize = 16 << 20

@@ -1,0 +1,148 @@
+@testable import Actions
+import CSystemd
+import Foundation
+import Platform
+@testable import Rules
+import SystemBus
+import Testing
+
+/// The variables of a service manager, as org.freedesktop.systemd1(5) has them, on a thread of its own.
+private final class Manager: @unchecked Sendable {
+    private struct State {
+        var environment: [String]
+        var isStopped = false
+    }
+
+    private let state: Lock<State>
+    private var bus: OpaquePointer?
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(_ address: String, _ environment: [String]) {
+        state = Lock(State(environment: environment))
+        #expect(sd_bus_new(&bus) >= 0)
+        #expect(sd_bus_set_address(bus, address) >= 0 && sd_bus_set_bus_client(bus, 1) >= 0 && sd_bus_start(bus) >= 0)
+        sd_bus_add_filter(
+            bus, nil,
+            { message, context, _ in
+                guard let message, let context else { return 0 }
+                return Unmanaged<Manager>.fromOpaque(context).takeUnretainedValue().take(message)
+            }, Unmanaged.passUnretained(self).toOpaque())
+        #expect(sd_bus_request_name(bus, "org.freedesktop.systemd1", 0) >= 0)
+        Thread { [self] in run() }.start()
+    }
+
+    var environment: [String] { state.withLock { $0.environment.sorted() } }
+
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        ended.wait()
+    }
+
+    private func run() {
+        while !state.withLock({ $0.isStopped }) {
+            while sd_bus_process(bus, nil) > 0 {}
+            sd_bus_wait(bus, 5_000)
+        }
+        sd_bus_flush_close_unref(bus)
+        ended.signal()
+    }
+
+    private func take(_ message: OpaquePointer) -> Int32 {
+        guard sd_bus_message_is_method_call(message, nil, nil) > 0, let member = sd_bus_message_get_member(message)
+        else {
+            return 0
+        }
+        switch String(cString: member) {
+        case "Get":
+            var reply: OpaquePointer?
+            sd_bus_message_new_method_return(message, &reply)
+            sd_bus_message_open_container(reply, CChar(UInt8(ascii: "v")), "as")
+            sd_bus_message_open_container(reply, CChar(UInt8(ascii: "a")), "s")
+            for text in environment { sd_bus_message_append_basic(reply, CChar(UInt8(ascii: "s")), text) }
+            sd_bus_message_close_container(reply)
+            sd_bus_message_close_container(reply)
+            sd_bus_send(nil, reply, nil)
+            sd_bus_message_unref(reply)
+        case "UnsetAndSetEnvironment" where String(cString: sd_bus_message_get_signature(message, 1)) == "asas":
+            let (gone, new) = (texts(in: message), texts(in: message))
+            state.withLock { state in
+                func name(_ text: String) -> Substring { text.prefix { $0 != "=" } }
+                let names = gone.map { $0[...] } + new.map(name)
+                state.environment.removeAll { names.contains(name($0)) }
+                state.environment += new
+            }
+            var reply: OpaquePointer?
+            sd_bus_message_new_method_return(message, &reply)
+            sd_bus_send(nil, reply, nil)
+            sd_bus_message_unref(reply)
+        default: sd_bus_reply_method_errno(message, -ENOENT, nil)
+        }
+        return 1
+    }
+
+    private func texts(in message: OpaquePointer) -> [String] {
+        var texts: [String] = []
+        sd_bus_message_enter_container(message, CChar(UInt8(ascii: "a")), "s")
+        var text: UnsafePointer<CChar>?
+        while sd_bus_message_read_basic(message, CChar(UInt8(ascii: "s")), &text) > 0, let text {
+            texts.append(String(cString: text))
+        }
+        sd_bus_message_exit_container(message)
+        return texts
+    }
+}
+
+@Suite(.enabled(if: Files.exists("/usr/bin/dbus-daemon"), "dbus-daemon is not installed"))
+struct UserEnvironmentTests {
+    init() { #expect(ActionLoop.isRunning) }
+
+    private static let users = [
+        "HOME=/home/u", "HTTP_PROXY=http://u:p@mine:1/?a=b", "http_proxy=http://mine:1", "no_proxy=",
+    ]
+
+    @ActionActor private func place(_ session: GNOMEPlaceTests.Session) -> UserEnvironmentPlace {
+        UserEnvironmentPlace(ServiceManager(Bus(.address(session.address)), isOfUser: true))
+    }
+
+    @Test @ActionActor func holdsTheProxyAndGivesBackTheUsers() async throws {
+        let session = try GNOMEPlaceTests.Session()
+        let manager = Manager(session.address, UserEnvironmentTests.users)
+        defer { manager.stop() }
+        let place = place(session)
+        var proxy = StateAction.Proxy(mode: .manual)
+        proxy.http = "http://proxy.example:3128"
+        for proxy in [proxy, StateAction.Proxy(mode: .none)] {
+            let wanted = try #require(try proxy.wishes().first { $0.place == .userEnvironment }?.settings)
+            let before = try #require(try await place.read(Set(wanted.keys)))
+            #expect(before["HTTP_PROXY"] == .value("http://u:p@mine:1/?a=b") && before["no_proxy"] == .value(""))
+            try await place.write(wanted)
+            #expect(try await place.read(Set(wanted.keys)) == wanted)
+            #expect(
+                manager.environment
+                    == (proxy.mode == .none ? [] : ["http_proxy=http://proxy.example:3128"]).reduce(
+                        into: ["HOME=/home/u"]) { $0.append($1) })
+            try await place.write(before)
+            #expect(manager.environment == UserEnvironmentTests.users)
+        }
+    }
+
+    @Test @ActionActor func takesNoOtherVariableAndNoSecondLine() async throws {
+        let session = try GNOMEPlaceTests.Session()
+        let manager = Manager(session.address, UserEnvironmentTests.users)
+        defer { manager.stop() }
+        let place = place(session)
+        for (name, value) in [
+            ("LD_PRELOAD", "/x"), ("http_proxy=x\nLD_PRELOAD", "/x"), ("http_proxy", "a\nLD_PRELOAD=/x"),
+            ("http_proxy", "a\u{0}b"), ("http_proxy", "a\r"),
+        ] {
+            await #expect(throws: PlaceError.self) { try await place.write([name: .value(value)]) }
+        }
+        await #expect(throws: PlaceError.self) { try await place.write(["PATH": .unset]) }
+        #expect(manager.environment == UserEnvironmentTests.users)
+    }
+
+    @Test @ActionActor func withoutAManagerThereIsNoSuchPlace() async throws {
+        let session = try GNOMEPlaceTests.Session()
+        #expect(try await place(session).read(["http_proxy"]) == nil)
+    }
+}
