@@ -79,7 +79,11 @@ package final class Agent {
         // Whatever a former agent had put in place and nobody wants any more ends now.
         dispatcher.hold(desiredStates, in: watcher.environment, always: true)
         watcher.onChange = { [unowned self] in
-            for change in $0 { publish(FeedEvent(change, in: watcher.environment)) }
+            for change in $0 {
+                publish(FeedEvent(change, in: watcher.environment))
+                // By the time that the link is authorised root's helper has been started.
+                if case .associating = change.kind { dispatcher.prepare() }
+            }
         }
         watcher.afterChange = { [unowned self] in perform(engine.update(watcher.environment, at: .now())) }
         // Rules can have times.

@@ -118,7 +118,7 @@ final class ActionDispatcher {
         declare(toRoot: always)
     }
 
-    /// Something is about to happen: what will be needed then may start already.
+    /// Something is about to happen: root's helper, which will be needed then, may start already.
     func prepare() {
         if !ruleSet.rules.isEmpty, root.isInstalled { root.wake() }
     }
