@@ -146,8 +146,9 @@ let package = Package(
         .testTarget(
             name: "AgentTests",
             dependencies: [
-                "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules",
-                "SystemBus", "TestSupport", "WiFi",
+                "ActionProtocol", "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "JSON", "Netlink",
+                "Platform",
+                "Rules", "SystemBus", "TestSupport", "WiFi",
             ],
             swiftSettings: strict),
     ],

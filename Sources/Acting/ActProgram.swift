@@ -20,6 +20,7 @@ public enum ActProgram {
         var paths = ActingPaths()
         var agentUser = "vicinity"
         var request: HelperRequest?
+        var delay: Int64?
         var words = arguments.dropFirst().makeIterator()
         while let word = words.next() {
             switch word {
@@ -32,7 +33,7 @@ public enum ActProgram {
                 guard let text = words.next(), let seconds = Int64(text),
                     (0...HelperRequest.maximumDelay / 1_000).contains(seconds)
                 else { return refuse("\(word) needs a number of seconds up to 60") }
-                request = .protect(after: seconds * 1_000)
+                delay = seconds * 1_000
             case "--config", "--state-directory", "--socket":
                 guard let path = words.next(), path.hasPrefix("/") else {
                     return refuse("\(word) needs an absolute path")
@@ -47,6 +48,10 @@ public enum ActProgram {
                 agentUser = name
             default: return refuse("unknown option \(word)")
             }
+        }
+        if let delay {
+            guard case .protect? = request else { return refuse("--after is for --protect") }
+            request = .protect(after: delay)
         }
         vicinity_refuse_core_dumps()
         signal(SIGPIPE, SIG_IGN)

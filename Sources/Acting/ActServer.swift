@@ -38,6 +38,8 @@ final class ActServer {
             lock: { () async throws(PlaceError) in try await SessionLock(bus).lock() })
         performer = Performer(book: book, reconciler: reconciler, edges: edges, isOfUser: false)
         performer.tell = { [unowned self] report in
+            // Root's `--protect` and `--release` wait for it as well, whoever else is connected.
+            if report == .settled { return conversations.values.forEach { $0.tell(report) } }
             if let agent { conversations[agent]?.tell(report) }
         }
     }

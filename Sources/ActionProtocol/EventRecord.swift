@@ -59,7 +59,7 @@ extension EventRecord {
 
     private static func isAddress(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        return parts.count == 6 && parts.allSatisfy { $0.utf8.count == 2 && UInt8($0, radix: 16) != nil }
+        return parts.count == 6 && parts.allSatisfy { $0.utf8.count == 2 && $0.utf8.allSatisfy(Hexadecimal.isDigit) }
     }
 }
 
@@ -82,21 +82,23 @@ extension EventRecord {
     init?(_ value: JSONValue?) {
         guard let value, let event = value["event"]?.string else { return nil }
         self.init(event: event)
-        network = value["network"]?.string
-        assurance = value["assurance"]?.string
-        interface = value["interface"]?.string
-        if let number = value["ifindex"]?.integer {
-            guard let index = Int32(exactly: number) else { return nil }
-            interfaceIndex = index
+        do throws(Malformed) {
+            network = try value.optional("network", \.string)
+            assurance = try value.optional("assurance", \.string)
+            interface = try value.optional("interface", \.string)
+            interfaceIndex = try value.optional("ifindex") { $0.integer.flatMap { Int32(exactly: $0) } }
+            ssid = try value.optional("ssid_hex") { $0.string.flatMap(Hexadecimal.octets) }
+            bssid = try value.optional("bssid", \.string)
+            security = try value.optional("security", \.string)
+            links =
+                try value.optional("links") { list in
+                    guard let names = list.array, names.count <= EventRecord.maximumLinks else { return nil }
+                    let texts = names.compactMap(\.string)
+                    return texts.count == names.count ? texts : nil
+                } ?? []
+        } catch {
+            return nil
         }
-        if let digits = value["ssid_hex"]?.string {
-            guard let octets = Hexadecimal.octets(digits) else { return nil }
-            ssid = octets
-        }
-        bssid = value["bssid"]?.string
-        security = value["security"]?.string
-        let names = value["links"]?.array ?? []
-        links = names.compactMap(\.string)
-        guard links.count == names.count, isValid else { return nil }
+        guard isValid else { return nil }
     }
 }

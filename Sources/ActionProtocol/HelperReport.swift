@@ -92,13 +92,17 @@ extension HelperReport {
 
     /// Nil for whatever `line` could not have written.
     public init?(line: some Collection<UInt8>) {
-        guard let value = try? JSONValue(parsing: line, maximumSize: HelperReport.maximumSize),
+        guard let value = JSONValue(message: line, maximumSize: HelperReport.maximumSize),
             let word = value["is"]?.string
         else { return nil }
         switch word {
         case "outdated":
             guard let digest = Name.digest(value["digest"]) else { return nil }
-            self = .outdated(digest: digest, id: Name.identifier(value["id"]))
+            do throws(Malformed) {
+                self = .outdated(digest: digest, id: try value.optional("id") { Name.identifier($0) })
+            } catch {
+                return nil
+            }
         case "started":
             guard let id = Name.identifier(value["id"]) else { return nil }
             self = .started(id: id)
@@ -122,7 +126,7 @@ extension StateOutcome {
         case "held": self = .held
         case "reverted": self = .reverted
         case "failed":
-            guard let because = value["because"]?.string else { return nil }
+            guard let because = ActionEnd.reason(value["because"]) else { return nil }
             self = .failed(because: because)
         default: return nil
         }
@@ -143,24 +147,61 @@ extension ActionEnd {
 
     init?(_ value: JSONValue) {
         guard let result = value["result"]?.string.flatMap(Result.init),
-            let output = value["output"]?.string.flatMap(Hexadecimal.octets),
-            let errors = value["errors"]?.string.flatMap(Hexadecimal.octets),
-            let outputLost = value["output_lost"]?.integer, let errorsLost = value["errors_lost"]?.integer
+            let output = ActionEnd.octets(value["output"]), let errors = ActionEnd.octets(value["errors"]),
+            let outputLost = ActionEnd.count(value["output_lost"]),
+            let errorsLost = ActionEnd.count(value["errors_lost"])
         else { return nil }
-        self.init(result, because: value["because"]?.string)
-        exit = value["exit"]?.integer.flatMap { Int32(exactly: $0) }
-        duration = value["duration_us"]?.integer
+        self.init(result)
+        do throws(Malformed) {
+            because = try value.optional("because") { ActionEnd.reason($0) }
+            exit = try value.optional("exit") { $0.integer.flatMap { Int32(exactly: $0) } }
+            duration = try value.optional("duration_us", \.integer)
+        } catch {
+            return nil
+        }
         (self.output, self.errors) = (output, errors)
-        (self.outputLost, self.errorsLost) = (Int(clamping: outputLost), Int(clamping: errorsLost))
+        (self.outputLost, self.errorsLost) = (outputLost, errorsLost)
     }
 
+    private static func octets(_ value: JSONValue?) -> [UInt8]? {
+        guard let digits = value?.string, digits.utf8.count <= 2 * maximumOutput else { return nil }
+        return Hexadecimal.octets(digits)
+    }
+
+    private static func count(_ value: JSONValue?) -> Int? {
+        guard let number = value?.integer, number >= 0 else { return nil }
+        return Int(exactly: number)
+    }
+
+    static func reason(_ value: JSONValue?) -> String? {
+        guard let text = value?.string, text.utf8.count <= maximumReason else { return nil }
+        return text
+    }
+
+    /// Between two scalars, so that what is left is text.
     static func cut(_ text: String) -> String {
         guard text.utf8.count > maximumReason else { return text }
-        return String(decoding: text.utf8.prefix(maximumReason), as: UTF8.self) + "…"
+        let mark = "…"
+        var (end, size) = (text.startIndex, 0)
+        for index in text.unicodeScalars.indices {
+            size += text.unicodeScalars[index].utf8.count
+            guard size <= maximumReason - mark.utf8.count else { break }
+            end = text.unicodeScalars.index(after: index)
+        }
+        return String(text.unicodeScalars[..<end]) + mark
     }
 }
 
 enum Hexadecimal {
+    static func isDigit(_ octet: UInt8) -> Bool {
+        switch octet {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+
     /// Of pairs of digits; nil for anything else.
     static func octets(_ text: String) -> [UInt8]? {
         var octets: [UInt8] = []

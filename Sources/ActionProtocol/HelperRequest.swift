@@ -100,7 +100,7 @@ extension HelperRequest {
 
     /// Nil for whatever `line` could not have written for something valid.
     public init?(line: some Collection<UInt8>) {
-        guard let value = try? JSONValue(parsing: line, maximumSize: HelperRequest.maximumSize),
+        guard let value = JSONValue(message: line, maximumSize: HelperRequest.maximumSize),
             let word = value["do"]?.string
         else { return nil }
         switch word {

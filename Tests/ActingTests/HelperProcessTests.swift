@@ -1,0 +1,156 @@
+import ActionProtocol
+import Foundation
+import Glibc
+import InstalledRules
+import Platform
+import Testing
+
+/// `vicinity-act` as a process, with a socket, rule files and a state directory of the test's.
+@Suite(.enabled(if: getuid() == 0, "takes root: rule files have to be root's"), .serialized, .timeLimit(.minutes(1)))
+struct HelperProcessTests {
+    private final class Place {
+        let directory = "/run/vicinity-test-\(UInt32.random(in: 0 ... .max))"
+        private let process = Process()
+
+        var socket: String { directory + "/act.sock" }
+        var digest: String { InstalledRules.digest(of: InstalledRules.Directories(root: directory + "/etc")) }
+
+        init(rules: String) throws {
+            try FileManager.default.createDirectory(
+                atPath: directory + "/etc/rules.d", withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o755])
+            try write(rules)
+            process.executableURL = Place.program
+            process.arguments = options
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+        }
+
+        deinit {
+            process.terminate()
+            process.waitUntilExit()
+            try? FileManager.default.removeItem(atPath: directory)
+        }
+
+        func write(_ rules: String) throws {
+            try rules.write(toFile: directory + "/etc/rules.d/a.toml", atomically: true, encoding: .utf8)
+        }
+
+        /// Connects as soon as there is somebody to connect to.
+        func connect() throws -> Agent {
+            while true {
+                if let connection = try? UnixSocket.connect(to: socket) { return Agent(connection) }
+                guard process.isRunning else { throw CocoaError(.fileNoSuchFile) }
+                sched_yield()
+            }
+        }
+
+        /// The exit status of another one, at the same places.
+        func status(_ arguments: String...) throws -> Int32 {
+            let other = Process()
+            other.executableURL = Place.program
+            other.arguments = options + arguments
+            other.standardError = FileHandle.nullDevice
+            try other.run()
+            other.waitUntilExit()
+            return other.terminationStatus
+        }
+
+        private var options: [String] {
+            [
+                "--config", directory + "/etc", "--state-directory", directory + "/state", "--socket", socket,
+                // Root is not the agent, as where it is installed.
+                "--agent-user", "nobody",
+            ]
+        }
+
+        private static let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(".build/debug/vicinity-act")
+    }
+
+    private final class Agent {
+        private let connection: FileDescriptor
+        private var reader: LineReader
+
+        init(_ connection: consuming FileDescriptor) {
+            UnixSocket.limitWaiting(connection.rawValue, seconds: 20)
+            reader = LineReader(connection.rawValue, maximumLine: HelperReport.maximumSize)
+            self.connection = connection
+        }
+
+        func send(_ octets: [UInt8]) { #expect(UnixSocket.send(octets[...], on: connection.rawValue) == octets.count) }
+        func ask(_ request: HelperRequest) { send(request.line) }
+        func next() -> HelperReport? { reader.next().flatMap { HelperReport(line: $0) } }
+        var isHungUpOn: Bool { reader.next() == nil && reader.hasEnded }
+    }
+
+    private static let rules = """
+        [rule.a]
+        on = "offline"
+        enter = [{ command = ["/bin/true"] }]
+        [rule.watched]
+        on = "offline"
+        mode = "observe"
+        enter = [{ command = ["/bin/true"] }]
+        """
+
+    private func run(_ id: UInt64, _ digest: String, _ rule: String = "a", _ index: Int = 0) -> HelperRequest {
+        .run(
+            id: id, digest: digest,
+            NamedAction(rule: rule, edge: .enter, index: index, record: EventRecord(event: "rule.run")))
+    }
+
+    @Test func otherFilesThanTheAgentMeansAreSaidAndNothingIsDone() throws {
+        let place = try Place(rules: Self.rules)
+        let agent = try place.connect()
+        let former = place.digest
+        agent.ask(run(1, String(repeating: "0", count: 64)))
+        #expect(agent.next() == .outdated(digest: former, id: 1))
+        agent.ask(.hold(digest: former, []))
+        #expect(agent.next() == .settled)
+        try place.write(Self.rules + "\n# another")
+        agent.ask(.hold(digest: former, []))
+        #expect(place.digest != former)
+        #expect(agent.next() == .outdated(digest: place.digest, id: nil))
+        agent.ask(run(2, former))
+        #expect(agent.next() == .outdated(digest: place.digest, id: 2))
+    }
+
+    @Test func whatTheRulesDoNotAskForIsRefused() throws {
+        let place = try Place(rules: Self.rules)
+        let agent = try place.connect()
+        for (id, rule, index) in [(UInt64(1), "watched", 0), (2, "none", 0), (3, "a", 1)] {
+            agent.ask(run(id, place.digest, rule, index))
+            guard case .ended(id, let end)? = agent.next() else {
+                Issue.record("\(rule) was not refused")
+                continue
+            }
+            #expect(end.result == .failed && end.because?.hasPrefix("the rule ") == true)
+        }
+    }
+
+    @Test func whoTalksNonsenseIsHungUpOnAndNobodyElse() throws {
+        let place = try Place(rules: Self.rules)
+        for nonsense in [Array("{}\n".utf8), [0, 0xFF, 10], Array(HelperRequest.release.line.dropLast(3)) + [10]] {
+            let stranger = try place.connect()
+            stranger.send(nonsense)
+            #expect(stranger.isHungUpOn)
+        }
+        let agent = try place.connect()
+        let line = HelperRequest.hold(digest: place.digest, []).line
+        for octet in line { agent.send([octet]) }
+        #expect(agent.next() == .settled)
+    }
+
+    /// Before the helper is taken away, while the agent is connected.
+    @Test func rootIsToldWhenAllIsUndoneWhoeverElseIsThere() throws {
+        let place = try Place(rules: Self.rules)
+        let agent = try place.connect()
+        agent.ask(.hold(digest: place.digest, []))
+        #expect(agent.next() == .settled)
+        #expect(try place.status("--release") == 0)
+        #expect(try place.status("--protect") == 0)
+        #expect(try place.status("--after", "1", "--protect") == 0)
+        #expect(try place.status("--release", "--after", "1") == 64)
+    }
+}

@@ -1,0 +1,86 @@
+import ActionProtocol
+@testable import Agent
+import Feed
+import Platform
+import Testing
+
+/// One started, then one succeeded, failed or reverted for each state, whatever the helper says how often.
+@Suite struct StateKeeperTests {
+    private let keeper = StateKeeper(user: "ada")
+    private let now = Timestamp(wall: 0, boottime: 5_000)
+
+    private func order(_ rule: String) -> StateKeeper.Order {
+        StateKeeper.Order(
+            state: NamedState(rule: rule, index: 0, record: EventRecord(event: "rule.activated")), kind: "proxy")
+    }
+
+    private func declare(_ rules: String...) -> [String] {
+        keeper.declare(rules.map(order), at: now) { FeedEvent.ActionFact(id: 1, rule: $0, index: $1, kind: $2) }
+            .map(word)
+    }
+
+    private func took(_ outcome: StateOutcome, _ rule: String = "a") -> String? {
+        keeper.took(outcome, rule: rule, index: 0, at: Timestamp(wall: 0, boottime: 7_000)).map(word)
+    }
+
+    private func word(_ event: FeedEvent) -> String {
+        let (word, fact): (String, FeedEvent.ActionFact)
+        switch event.body {
+        case .actionStarted(let it): (word, fact) = ("started", it)
+        case .actionSucceeded(let it): (word, fact) = ("succeeded", it)
+        case .actionFailed(let it): (word, fact) = ("failed", it)
+        case .actionReverted(let it): (word, fact) = ("reverted", it)
+        default: return "another"
+        }
+        #expect(fact.user == "ada")
+        return "\(word) \(fact.rule)" + (fact.because.map { ": \($0)" } ?? "")
+    }
+
+    @Test func eachIsToldOnce() {
+        #expect(declare("a", "b") == ["started a", "started b"])
+        #expect(declare("a", "b") == [])
+        #expect(took(.held) == "succeeded a" && took(.held) == nil)
+        #expect(took(.held, "other") == nil)
+        // Not asked for: it says nothing of what holds.
+        #expect(took(.reverted) == nil)
+        #expect(declare("b") == [])
+        // Said of the time before.
+        #expect(took(.held) == nil)
+        #expect(took(.reverted) == "reverted a" && took(.reverted) == nil)
+        #expect(took(.held, "b") == "succeeded b")
+    }
+
+    @Test func aFailureIsToldAgainOnlyWhenItIsAnother() {
+        #expect(declare("a") == ["started a"])
+        #expect(took(.failed(because: "x")) == "failed a: x" && keeper.hasFailures)
+        #expect(took(.failed(because: "x")) == nil)
+        #expect(took(.failed(because: "y")) == "failed a: y")
+        #expect(took(.held) == "succeeded a" && !keeper.hasFailures)
+        #expect(declare() == [])
+        #expect(took(.failed(because: "z")) == "failed a: what was there before is not back: z")
+        #expect(took(.reverted) == nil)
+    }
+
+    @Test func whatIsWantedAgainBeforeItEndedBeginsAnew() {
+        #expect(declare("a") == ["started a"])
+        #expect(took(.held) == "succeeded a")
+        #expect(declare() == [])
+        #expect(declare("a") == ["started a"])
+        #expect(took(.reverted) == nil)
+        #expect(took(.held) == "succeeded a")
+    }
+
+    @Test func whatWasSaidIsSaidOnce() {
+        _ = declare("a")
+        #expect(keeper.isUnsaid("1"))
+        keeper.wasSaid("1")
+        #expect(!keeper.isUnsaid("1") && keeper.isUnsaid("2") && !keeper.isSettled)
+        _ = declare("a", "b")
+        #expect(keeper.isUnsaid("1"))
+        keeper.wasSaid("1")
+        keeper.forgetSaid()
+        #expect(keeper.isUnsaid("1"))
+        #expect(keeper.failAll("gone", at: now).map(word) == ["failed a: gone", "failed b: gone"])
+        #expect(keeper.isSettled && keeper.failAll("gone", at: now).isEmpty)
+    }
+}
