@@ -51,7 +51,8 @@ package final class Agent {
         }
         dispatcher.publish = { [unowned self] in publish($0) }
         dispatcher.onOutdated = { [unowned self] in reload() }
-        dispatcher.report = { [unowned self] in if let problem = $1 { report($0, problem) } else { problems[$0] = nil } }
+        dispatcher.report = { [unowned self] in if let problem = $1 { report($0, problem) } else { problems[$0] = nil }
+        }
     }
 
     package func start() throws {
