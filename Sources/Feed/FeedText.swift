@@ -84,8 +84,13 @@ public struct FeedText: Sendable {
     /// Nil where nothing was written. The text is escaped already, so its backslashes stay as they are.
     private static func lastLine(of errors: String) -> String? {
         guard let line = errors.utf8.split(separator: UInt8(ascii: "\n")).last else { return nil }
-        return line.split(separator: UInt8(ascii: "\\"), omittingEmptySubsequences: false)
-            .map(\.displayText).joined(separator: "\\").clipped(to: 200)
+        var text = String.UnicodeScalarView()
+        var isDoubled = false
+        for scalar in line.displayText.unicodeScalars {
+            isDoubled = scalar == "\\" && text.last == "\\" && !isDoubled
+            if !isDoubled { text.append(scalar) }
+        }
+        return String(text).clipped(to: 200)
     }
 
     private func network(_ wifi: JSONValue) -> String {
