@@ -23,6 +23,8 @@ package final class Agent {
     private let prober: Prober
     private var probes: [UInt64: Prober.Identifier] = [:]
     private var analytics: AnalyticsLog?
+    private var history: HistoryLog?
+    private var rulesDigest = ""
     private var encoder = FeedEncoder()
     private var server: FeedServer?
     private var engine = RuleEngine(ruleSet: RuleSet())
@@ -44,9 +46,13 @@ package final class Agent {
         analytics = AnalyticsLog(path: paths.analytics) { [unowned self] error in
             report("analytics", "\(error): the analytics log misses lines")
         }
+        history = HistoryLog(path: paths.history) { [unowned self] error in
+            report("history", "\(error): the history misses lines")
+        }
         dispatcher.publish = { [unowned self] in publish($0) }
         dispatcher.onOutdated = { [unowned self] in reload() }
-        dispatcher.report = { [unowned self] in if let problem = $1 { report($0, problem) } else { problems[$0] = nil } }
+        dispatcher.report = { [unowned self] in if let problem = $1 { report($0, problem) } else { problems[$0] = nil }
+        }
     }
 
     package func start() throws {
@@ -66,7 +72,8 @@ package final class Agent {
             encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) },
             explain: { [unowned self] in explain($0) })
         publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
-        dispatcher.use(rules?.ruleSet ?? RuleSet(), digest: rules?.digest ?? "")
+        rulesDigest = rules?.digest ?? ""
+        dispatcher.use(rules?.ruleSet ?? RuleSet(), digest: rulesDigest)
         try listenForSessions()
         let former = saved.flatMap { $0.isOfThisBoot ? $0 : nil }
         let isResuming = former?.isResumable(in: watcher.environment) ?? false
@@ -110,6 +117,7 @@ package final class Agent {
     private func reloaded(_ rules: InstalledRules) {
         complain(rules.problems)
         if let ruleSet = rules.ruleSet, let configuration = rules.configuration {
+            rulesDigest = rules.digest
             dispatcher.use(ruleSet, digest: rules.digest)
             perform(engine.replace(with: ruleSet, options: configuration.engineOptions, at: .now()))
         }
@@ -160,6 +168,7 @@ package final class Agent {
             case .networkEntered, .networkLeft, .assuranceChanged, .ruleActivated, .ruleDeactivated, .ruleSkipped:
                 FeedEvent(decision, at: now).map(publish)
                 record(decision, at: now)
+                remember(HistoryRecord(decision, at: now, rulesDigest: rulesDigest))
             case .cancel(let rule, let edge): dispatcher.cancel(rule: rule, edge: edge)
             case .run(let request): dispatcher.run(request)
             case .stateChanged(_, let request):
@@ -274,6 +283,11 @@ package final class Agent {
 
     private func publish(_ event: FeedEvent) {
         server?.publish(encoder.line(for: event))
+        remember(HistoryRecord(event, rulesDigest: rulesDigest))
+    }
+
+    private func remember(_ record: HistoryRecord?) {
+        if let record, history?.append(record) == true { problems["history"] = nil }
     }
 
     private func snapshot(_ permission: FeedPermission) -> FeedLine {

@@ -31,6 +31,7 @@ public struct AgentPaths: Sendable {
     var sessionSocket: String { "\(runtime)/session.sock" }
     var activations: String { "\(state)/activations.json" }
     var lastGoodRules: String { "\(state)/rules.json" }
+    var history: String { "\(state)/history.jsonl" }
     var analytics: String { "\(logs)/analytics.jsonl" }
 
     /// Where rule files and the configuration are. Only the installed agent reads what others than the administrator

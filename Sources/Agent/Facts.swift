@@ -1,5 +1,6 @@
 internal import ActionProtocol
 internal import Actions
+internal import Analytics
 internal import Environment
 internal import Feed
 internal import Netlink
@@ -74,10 +75,50 @@ extension FeedEvent {
         fact.exit = end.exit
         fact.durationMilliseconds = end.duration.map { $0 / 1_000 }
         fact.because = end.because
+        (fact.output, fact.outputLost) = (end.output, end.outputLost)
+        (fact.errors, fact.errorsLost) = (end.errors, end.errorsLost)
         switch end.result {
         case .succeeded: self.init(.actionSucceeded(fact), at: time)
         case .failed: self.init(.actionFailed(fact), at: time)
         case .cancelled: self.init(.actionCancelled(fact), at: time)
+        }
+    }
+}
+
+extension HistoryRecord {
+    /// Nil for what the feed does not tell as it is decided.
+    init?(_ decision: Decision, at time: Timestamp, rulesDigest: String) {
+        guard let event = FeedEvent(decision, at: time) else { return nil }
+        self.init(event.type, at: time, rulesDigest: rulesDigest)
+        switch decision {
+        case .networkEntered(let match), .assuranceChanged(let match, _): note(match, minutes: nil)
+        case .networkLeft(let match, let stay): note(match, minutes: stay.minutes)
+        case .ruleActivated(let rule, let because), .ruleDeactivated(let rule, let because),
+            .ruleSkipped(let rule, let because):
+            self.rule = Rule(
+                name: rule.name, file: rule.location.file, line: rule.location.line, because: because)
+        case .cancel, .run, .stateChanged, .probe, .cancelProbe: return nil
+        }
+    }
+
+    private mutating func note(_ match: NetworkMatch, minutes: Int64?) {
+        network = Network(name: match.name, assurance: match.assurance.description, minutes: minutes)
+        evidence = match.evidence.map(\.kind)
+    }
+
+    /// Nil for what is no action's.
+    init?(_ event: FeedEvent, rulesDigest: String) {
+        switch event.body {
+        case .actionStarted(let fact), .actionSucceeded(let fact), .actionFailed(let fact), .actionCancelled(let fact),
+            .actionReverted(let fact):
+            self.init(event.type, at: event.time, rulesDigest: rulesDigest)
+            var action = Action(id: fact.id, rule: fact.rule, index: fact.index, kind: fact.kind)
+            action.exit = fact.exit
+            action.durationMilliseconds = fact.durationMilliseconds
+            action.because = fact.because
+            action.user = fact.user
+            self.action = action
+        default: return nil
         }
     }
 }

@@ -125,6 +125,18 @@ public struct FeedEncoder {
                 if let duration = action.durationMilliseconds { writer.field("duration_ms", duration) }
                 if let because = action.because { writer.field("because", because.clipped(to: 4_096)) }
                 if let user = action.user { writer.field("user", user.clipped(to: 256)) }
+                // Half of what the line has left for each, the keys and brackets besides.
+                let room = max(0, (FeedLine.maximumLength - writer.octets.count - 192) / 2)
+                if !action.output.isEmpty || action.outputLost > 0 {
+                    let end = OutputEnd(of: action.output, within: room)
+                    writer.field("output", end.text)
+                    writer.field("output_lost", action.outputLost + end.lost)
+                }
+                if !action.errors.isEmpty || action.errorsLost > 0 {
+                    let end = OutputEnd(of: action.errors, within: room)
+                    writer.field("errors", end.text)
+                    writer.field("errors_lost", action.errorsLost + end.lost)
+                }
             }
         case .agentStarted(let version): writer.object("agent") { $0.field("version", version) }
         case .agentReloaded(let problems): writer.object("agent") { $0.field("problems", problems) }

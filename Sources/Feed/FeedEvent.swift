@@ -84,6 +84,13 @@ public struct FeedEvent: Sendable {
         public var because: String?
         /// In whose session it was done; nil for the machine.
         public var user: String?
+        /// What a command wrote, from the beginning; any octets.
+        public var output: [UInt8] = []
+        /// Octets that are not among them.
+        public var outputLost = 0
+        /// As `output`, of the standard error.
+        public var errors: [UInt8] = []
+        public var errorsLost = 0
 
         public init(
             id: UInt64, rule: String, index: Int, kind: String, exit: Int32? = nil, durationMilliseconds: Int64? = nil,

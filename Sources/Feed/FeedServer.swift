@@ -33,7 +33,8 @@ public final class FeedServer: @unchecked Sendable {
     ///   - snapshot: the first line for a reader.
     ///   - explain: the lines that explain a rule or a network, or everything that holds.
     public init(
-        _ listener: consuming FileDescriptor, on loop: EventLoop, permission: @escaping (UnixSocket.Peer) -> FeedPermission,
+        _ listener: consuming FileDescriptor, on loop: EventLoop,
+        permission: @escaping (UnixSocket.Peer) -> FeedPermission,
         encoder: @escaping () -> FeedEncoder, snapshot: @escaping (FeedPermission) -> FeedLine,
         explain: @escaping (String) -> [FeedLine] = { _ in [] }
     ) throws(SystemError) {

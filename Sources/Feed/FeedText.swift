@@ -56,6 +56,9 @@ public struct FeedText: Sendable {
             if let exit = action["exit"]?.integer { parts.append("exit \(exit)") }
             if let duration = action["duration_ms"]?.integer { parts.append("\(duration) ms") }
             if let because = action["because"]?.string { parts.append(because.utf8.displayText) }
+            if type == "action.failed", let errors = action["errors"]?.string, let last = Self.lastLine(of: errors) {
+                parts.append(last)
+            }
         }
         if let address = value["address"] {
             parts += (address["added"]?.array ?? []).compactMap(\.string).map { "+\($0)" }
@@ -76,6 +79,18 @@ public struct FeedText: Sendable {
                     ? "no problems" : "\(problems) problem\(problems == 1 ? "" : "s"), see `vicinity status`")
         }
         return parts.joined(separator: "  ")
+    }
+
+    /// Nil where nothing was written. The text is escaped already, so its backslashes stay as they are.
+    private static func lastLine(of errors: String) -> String? {
+        guard let line = errors.utf8.split(separator: UInt8(ascii: "\n")).last else { return nil }
+        var text = String.UnicodeScalarView()
+        var isDoubled = false
+        for scalar in line.displayText.unicodeScalars {
+            isDoubled = scalar == "\\" && text.last == "\\" && !isDoubled
+            if !isDoubled { text.append(scalar) }
+        }
+        return String(text).clipped(to: 200)
     }
 
     private func network(_ wifi: JSONValue) -> String {

@@ -218,7 +218,8 @@ enum ActionLoop {
     @Test @ActionActor func putsBackInReverseOrder() async throws {
         let stage = try Machine()
         await stage.hold(
-            want("office", at: 0, (.apt, ["a": "1"]), (.environment, ["a": "1"])), want("office", at: 1, (.kde, ["a": "1"])))
+            want("office", at: 0, (.apt, ["a": "1"]), (.environment, ["a": "1"])),
+            want("office", at: 1, (.kde, ["a": "1"])))
         #expect(stage.world.log == ["apt", "environment", "kde"])
         stage.world.log = []
         await stage.hold()
@@ -302,7 +303,8 @@ enum ActionLoop {
         // A directory in its place: no file can be put there.
         #expect(mkdir("\(stage.path).new", 0o700) == 0)
         await stage.hold(
-            want("office", (.apt, ["a": "1"])), want("away", effect: .tightening, (.unit("vpn.service"), ["active": "yes"])))
+            want("office", (.apt, ["a": "1"])),
+            want("away", effect: .tightening, (.unit("vpn.service"), ["active": "yes"])))
         #expect(stage.world.value(.apt, "a") == .unset)
         #expect(stage.world.value(.unit("vpn.service"), "active") == .value("yes"))
         let outcomes = stage.takeOutcomes()

@@ -81,8 +81,11 @@ enum Samples {
         let network = FeedEvent.NetworkFact(name: "office", assurance: "keyed", previous: "claimed")
         let long = String(repeating: "\u{1b}\u{1f4a9}", count: 3_000)
         let rule = FeedEvent.RuleFact(name: long, file: "/" + long, line: 3, because: long)
-        let action = FeedEvent.ActionFact(
+        var action = FeedEvent.ActionFact(
             id: 1, rule: long, index: 0, kind: "command", exit: 1, durationMilliseconds: 12, because: long)
+        action.user = long
+        (action.output, action.outputLost) = (Array(long.utf8.prefix(8 << 10)), 1 << 40)
+        (action.errors, action.errorsLost) = ([UInt8](repeating: 0xff, count: 8 << 10), Int.max >> 1)
         return [
             .networkEntered(.init(name: "office", assurance: "claimed")), .networkLeft(network, minutes: 3),
             .networkAssuranceChanged(network), .ruleActivated(rule), .ruleDeactivated(rule), .ruleSkipped(rule),

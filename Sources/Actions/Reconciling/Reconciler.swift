@@ -164,8 +164,9 @@ public final class Reconciler {
         var steps: [Step] = []
         let known = ledger.order + places.filter { ledger[$0] == nil }
         for place in known.reversed() where places.contains(place) {
-            guard let origin = ledger[place].map({ Action(rule: $0.rule, index: $0.index) })
-                ?? wishes[place].map({ Action(rule: $0.rule, index: $0.index) })
+            guard
+                let origin = ledger[place].map({ Action(rule: $0.rule, index: $0.index) })
+                    ?? wishes[place].map({ Action(rule: $0.rule, index: $0.index) })
             else { continue }
             let isEnd = wishes[place] == nil
             if let last = steps.last, last.action == origin, last.isEnd == isEnd {

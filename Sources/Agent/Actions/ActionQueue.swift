@@ -54,7 +54,9 @@ struct ActionQueue<Job> {
     /// Takes out those that wait.
     ///
     /// - Returns: those, and the ones that run, which end by themselves once they are told.
-    mutating func cancel(_ isObsolete: (Job) -> Bool) -> (dropped: [(identifier: Identifier, job: Job)], running: [Identifier]) {
+    mutating func cancel(_ isObsolete: (Job) -> Bool) -> (
+        dropped: [(identifier: Identifier, job: Job)], running: [Identifier]
+    ) {
         var dropped: [(identifier: Identifier, job: Job)] = []
         for (name, lane) in lanes where lane.waiting.contains(where: { isObsolete($0.job) }) {
             dropped += lane.waiting.filter { isObsolete($0.job) }

@@ -53,7 +53,8 @@ final class StateKeeper {
     ///
     /// - Returns: what has begun by that.
     func declare(
-        _ orders: [Order], at now: Timestamp, facts: (_ rule: String, _ index: Int, _ kind: String) -> FeedEvent.ActionFact
+        _ orders: [Order], at now: Timestamp,
+        facts: (_ rule: String, _ index: Int, _ kind: String) -> FeedEvent.ActionFact
     ) -> [FeedEvent] {
         self.orders = orders
         let wanted = Dictionary(

@@ -1,0 +1,138 @@
+internal import JSON
+public import Platform
+
+/// One line of the history: a decision or an action, exactly when, by which rule of which files.
+///
+/// It names no network by its SSID and no device by its address: evidence is told by its kind, and what a command
+/// wrote is not told at all.
+public struct HistoryRecord: Hashable, Sendable {
+    public struct Network: Hashable, Sendable {
+        /// In the rule files, or of a built-in network.
+        public var name: String
+        public var assurance: String
+        /// Of the stay that ended.
+        public var minutes: Int64?
+
+        public init(name: String, assurance: String, minutes: Int64? = nil) {
+            self.name = name
+            self.assurance = assurance
+            self.minutes = minutes
+        }
+    }
+
+    public struct Rule: Hashable, Sendable {
+        public var name: String
+        public var file: String
+        public var line: Int
+        public var because: String
+
+        public init(name: String, file: String, line: Int, because: String) {
+            self.name = name
+            self.file = file
+            self.line = line
+            self.because = because
+        }
+    }
+
+    public struct Action: Hashable, Sendable {
+        public var id: UInt64
+        public var rule: String
+        public var index: Int
+        public var kind: String
+        public var exit: Int32?
+        public var durationMilliseconds: Int64?
+        public var because: String?
+        public var user: String?
+
+        public init(id: UInt64, rule: String, index: Int, kind: String) {
+            self.id = id
+            self.rule = rule
+            self.index = index
+            self.kind = kind
+        }
+    }
+
+    public var time: Timestamp
+    /// As in the feed, such as `rule.activated`.
+    public var type: String
+    public var network: Network?
+    /// Kinds, such as `ssid`.
+    public var evidence: [String] = []
+    public var rule: Rule?
+    public var action: Action?
+    /// SHA-256 of the rule files in force, in hexadecimal digits; empty where there are none.
+    public var rulesDigest: String
+    /// A UUID; boot times of different boots cannot be compared.
+    public var boot: String
+
+    public init(_ type: String, at time: Timestamp, rulesDigest: String, boot: String = Boot.identifier) {
+        self.type = type
+        self.time = time
+        self.rulesDigest = rulesDigest
+        self.boot = boot
+    }
+
+    /// Octets of a text that are written; the rest is cut.
+    public static let longestText = 1_024
+
+    /// JSON in printable ASCII, and LF.
+    public var line: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("time", CivilTime(utc: time.wall).rfc3339)
+            writer.field("boottime_us", time.boottime)
+            writer.field("boot", boot)
+            writer.field("type", type)
+            if let network {
+                writer.object("network") {
+                    $0.field("name", cut(network.name))
+                    $0.field("assurance", network.assurance)
+                    if let minutes = network.minutes { $0.field("minutes", minutes) }
+                }
+                writer.array("evidence") { for kind in evidence { $0.string(kind) } }
+            }
+            if let rule {
+                writer.object("rule") {
+                    $0.field("name", cut(rule.name))
+                    $0.field("file", cut(rule.file))
+                    $0.field("line", rule.line)
+                    $0.field("because", cut(rule.because))
+                }
+            }
+            if let action { write(action, to: &writer) }
+            writer.field("rules_digest", rulesDigest)
+        }
+        writer.endLine()
+        return writer.octets
+    }
+
+    private func write(_ action: Action, to writer: inout JSONWriter) {
+        writer.object("action") {
+            $0.field("id", action.id)
+            $0.field("rule", cut(action.rule))
+            $0.field("index", action.index)
+            $0.field("kind", action.kind)
+            if let exit = action.exit { $0.field("exit", exit) }
+            if let duration = action.durationMilliseconds { $0.field("duration_ms", duration) }
+            if let because = action.because { $0.field("because", cut(because)) }
+            if let user = action.user { $0.field("user", cut(user)) }
+        }
+    }
+
+    private func cut(_ text: String) -> String {
+        guard text.utf8.count > Self.longestText else { return text }
+        return String(decoding: text.utf8.prefix(Self.longestText), as: UTF8.self) + "…"
+    }
+}
+
+extension CivilTime {
+    fileprivate var rfc3339: String {
+        "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))T\(digits(hour, 2)):\(digits(minute, 2))"
+            + ":\(digits(second, 2)).\(digits(microsecond, 6))Z"
+    }
+}
+
+private func digits(_ number: Int, _ count: Int) -> String {
+    let text = String(number)
+    return String(repeating: "0", count: max(count - text.utf8.count, 0)) + text
+}
