@@ -146,7 +146,7 @@ extension ProbingTests {
                     guard resolver.asked.withLock({ !$0.isEmpty }) else { return false }
                     stage.prober.cancel(identifier)
                     return true
-                }, { !outcomes.isEmpty && stage.prober.runningCount == 0 })
+                }, { !outcomes.isEmpty })
             #expect(outcomes == [.cancelled])
         }
 
@@ -166,7 +166,7 @@ extension ProbingTests {
                 if number % 2 == 1 { question.serverName = "outside.example" }
                 stage.prober.probe(question) { outcomes[number] = $0 }
             }
-            stage.play { outcomes.count == 12 && stage.prober.runningCount == 0 }
+            stage.play { outcomes.count == 12 }
             for (number, outcome) in outcomes {
                 #expect(outcome == (number % 2 == 1 ? .nameUnknown : .proven(identity.pin)))
             }
