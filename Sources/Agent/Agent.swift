@@ -120,6 +120,10 @@ package final class Agent {
             rulesDigest = rules.digest
             dispatcher.use(ruleSet, digest: rules.digest)
             perform(engine.replace(with: ruleSet, options: configuration.engineOptions, at: .now()))
+        } else {
+            // Whoever waits for other rules waits in vain.
+            dispatcher.use(engine.ruleSet, digest: rulesDigest)
+            dispatcher.hold(desiredStates, in: watcher.environment)
         }
         ServiceManager.status(status)
         publish(FeedEvent(.agentReloaded(problems: ruleProblems.count), at: .now()))

@@ -155,7 +155,7 @@ package final class ControlService {
                 request.duration = duration
                 request.endsWithPlace = endsWithPlace
                 let end = try target.hold(rule, request)
-                finish(call) { _ in call.answer { $0.unsigned64(UInt64(clamping: end)) } }
+                finish(call) { _ in call.answer([.unsigned64(UInt64(clamping: end))]) }
             case .release(let rule):
                 try target.release(rule, by: name)
                 finish(call) { _ in call.answer() }
@@ -164,7 +164,7 @@ package final class ControlService {
                 finish(call) { _ in call.answer() }
             case .reload:
                 target.reload { [weak self] problems in
-                    self?.finish(call) { _ in call.answer { $0.unsigned(UInt32(clamping: problems)) } }
+                    self?.finish(call) { _ in call.answer([.unsigned(UInt32(clamping: problems))]) }
                 }
             }
         } catch {

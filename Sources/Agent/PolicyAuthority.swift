@@ -46,18 +46,13 @@ final class PolicyAuthority {
         let cancellation = "vicinity-\(lastIdentifier)"
         bus.call(
             PolicyAuthority.name, PolicyAuthority.path, PolicyAuthority.interface, "CheckAuthorization",
-            limit: mayAsk ? PolicyAuthority.patience : limit, isStarting: true,
-            writing: { writer in
-                writer.structure("sa{sv}") { writer in
-                    writer.text("system-bus-name")
-                    writer.properties(["name": sender])
-                }
-                writer.text(action)
-                writer.texts(details)
+            [
+                .structure([.text("system-bus-name"), .properties(["name": .text(sender)])]), .text(action),
+                .strings(details),
                 // AllowUserInteraction
-                writer.unsigned(mayAsk ? 1 : 0)
-                writer.text(cancellation)
-            }
+                .unsigned(mayAsk ? 1 : 0), .text(cancellation),
+            ],
+            limit: mayAsk ? PolicyAuthority.patience : limit, startsService: true
         ) { [weak self] reply in
             let verdict = PolicyAuthority.verdict(of: reply, mayAsk: mayAsk)
             if case .failed = verdict { self?.cancel(cancellation) }

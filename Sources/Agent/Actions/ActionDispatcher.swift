@@ -113,7 +113,7 @@ final class ActionDispatcher {
     /// What shall hold from now on, where the machine is now.
     func hold(_ desired: [StateRequest], in environment: NetworkEnvironment, always: Bool = false) {
         let links = environment.interfaces.values.filter { $0.isPhysical && $0.isUsable }.map(\.name).sorted()
-        guard always || desired != self.desired || links != self.links else { return }
+        guard always || desired != self.desired || links != self.links || isUnsaid else { return }
         (self.desired, self.links) = (desired, links)
         declare(toRoot: always)
     }
@@ -121,6 +121,12 @@ final class ActionDispatcher {
     /// Something is about to happen: root's helper, which will be needed then, may start already.
     func prepare() {
         if !ruleSet.rules.isEmpty, root.isInstalled { root.wake() }
+    }
+
+    /// Whether somebody has not been told by the present rules, which may ask for the same as the last.
+    private var isUnsaid: Bool {
+        let isOfNobody = rootStates.states.isEmpty && !root.isInstalled
+        return rootStates.isUnsaid(digest) && !isOfNobody || sessionStates.values.contains { $0.isUnsaid(digest) }
     }
 
     private func declare(toRoot always: Bool) {
@@ -263,9 +269,7 @@ final class ActionDispatcher {
 
     private func took(_ report: HelperReport, from helper: any Helper, _ number: UInt32) {
         switch report {
-        case .outdated(_, nil):
-            keeper(number)?.forgetSaid()
-            onOutdated()
+        case .outdated(_, nil): refusedStates(number)
         case .outdated(let theirs, let identifier?):
             guard awaited[identifier] != nil else { return }
             refused[identifier] = theirs
@@ -283,6 +287,20 @@ final class ActionDispatcher {
             retryFailed()
         }
     }
+
+    /// For a moment after rule files have changed that is so, and they are read again.
+    private func refusedStates(_ number: UInt32) {
+        guard let keeper = keeper(number) else { return }
+        guard keeper.isRefusedAgain(digest) else {
+            keeper.forgetSaid()
+            return onOutdated()
+        }
+        for event in keeper.failAll(ActionDispatcher.otherFiles, at: .now()) { publish(event) }
+        settle()
+        retryFailed()
+    }
+
+    private static let otherFiles = "a helper reads other rule files than the agent; see `vicinity check`"
 
     /// Of several helpers, one that succeeded is enough.
     private func took(_ end: ActionEnd, for identifier: UInt64, _ number: UInt32) {
@@ -331,8 +349,7 @@ final class ActionDispatcher {
                 ActionEnd(
                     .failed,
                     because: isOther
-                        ? "the rule files have changed in the meantime"
-                        : "a helper reads other rule files than the agent; see `vicinity check`"))
+                        ? "the rule files have changed in the meantime" : ActionDispatcher.otherFiles))
         }
         start(identifier, job)
     }

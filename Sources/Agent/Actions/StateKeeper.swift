@@ -33,6 +33,8 @@ final class StateKeeper {
     private var orders: [Order] = []
     private var tracked: [Key: Tracked] = [:]
     private var said: (digest: String, states: [NamedState])?
+    /// Of the rules for which it refused what was said last.
+    private var refused: String?
 
     /// Everything that was asked last has been tried.
     var isSettled = true
@@ -82,7 +84,17 @@ final class StateKeeper {
     }
 
     /// The helper is another one, or has not taken it.
-    func forgetSaid() { said = nil }
+    func forgetSaid() {
+        said = nil
+        isSettled = true
+    }
+
+    /// Notes that the helper has read other rule files. Whether it has before, of these very rules: then to read them
+    /// again helps nobody.
+    func isRefusedAgain(_ digest: String) -> Bool {
+        defer { refused = digest }
+        return refused == digest
+    }
 
     /// What becomes of what a helper reports.
     func took(_ outcome: StateOutcome, rule: String, index: Int, at now: Timestamp) -> FeedEvent? {
