@@ -99,7 +99,7 @@ public enum ActProgram {
             let lock = try Files.lock("\(paths.state)/lock", waits: request == nil)
             let signals = try Signals([SIGTERM, SIGINT], on: loop) { _ in loop.stop() }
             let listener = request == nil ? try listener(paths).release() : nil
-            start {
+            ActionActor.task {
                 let server = ActServer(paths, agentUser: agentUser) { loop.stop() }
                 await server.start()
                 if let listener { server.listen(FileDescriptor(owning: listener)) }
@@ -117,11 +117,6 @@ public enum ActProgram {
     }
 
     @ActionActor private static var running: ActServer?
-
-    /// On the loop's thread, as everything else: a task that is begun elsewhere would make a pool of threads.
-    private static func start(_ body: @escaping @ActionActor @Sendable () async -> Void) {
-        ActionActor.task { await body() }
-    }
 
     /// The service manager's socket, sd_listen_fds(3), else one of our own.
     private static func listener(_ paths: ActingPaths) throws(SystemError) -> FileDescriptor {

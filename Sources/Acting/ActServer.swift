@@ -10,7 +10,7 @@ internal import SystemBus
 final class ActServer {
     /// How long it stays when there is nothing to do (µs): the agent often has more to ask soon.
     private static let idleTime: Int64 = 15_000_000
-    /// Who connects beyond that waits.
+    /// Who connects beyond that is refused.
     private static let connectionLimit = 8
 
     private let loop = ActionActor.shared.loop
@@ -68,7 +68,7 @@ final class ActServer {
                 let peer = try? UnixSocket.peer(of: connection.rawValue),
                 peer.user == 0 || peer.user == agentUser || peer.user == geteuid()
             else {
-                Log.write(.warning, "a connection of somebody who is not the agent was refused")
+                Log.write(.warning, "a connection was refused: not the agent's, or one too many")
                 continue
             }
             begin(connection, user: peer.user)

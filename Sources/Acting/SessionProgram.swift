@@ -23,15 +23,11 @@ public enum SessionProgram {
             try Files.makeDirectory(state, mode: 0o700)
             let lock = try Files.lock("\(state)/lock")
             let signals = try Signals([SIGTERM, SIGINT, SIGHUP], on: loop) { _ in loop.stop() }
-            // On the loop's thread, as everything else: a task that is begun elsewhere would make a pool of threads.
-            loop.perform {
-                ActionActor.assumeIsolated {
-                    let client = SessionClient(
-                        socket: socket, state: state,
-                        rules: configuration.map { .init(root: $0) } ?? .system)
-                    running = client
-                    ActionActor.task { await client.start() }
-                }
+            ActionActor.task {
+                let client = SessionClient(
+                    socket: socket, state: state, rules: configuration.map { .init(root: $0) } ?? .system)
+                running = client
+                await client.start()
             }
             withExtendedLifetime(signals) { loop.run() }
             _ = lock.rawValue

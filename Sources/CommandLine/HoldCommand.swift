@@ -48,12 +48,13 @@ enum HoldCommand: Subcommand {
         let durations = try arguments.all("for", "a duration such as 30m or 2h") { text in
             DurationText.microseconds(of: text).flatMap { $0 > 0 ? $0 : nil }
         }
-        let outcome = try ManagerCall("Hold") { writer in
-            writer.text(rule)
-            writer.flag(isOn)
-            writer.unsigned64(UInt64(durations.last ?? 0))
-            writer.flag(arguments.has("until-network-change"))
-        }.outcome()
+        let outcome = try ManagerCall(
+            "Hold",
+            [
+                .text(rule), .flag(isOn), .unsigned64(UInt64(durations.last ?? 0)),
+                .flag(arguments.has("until-network-change")),
+            ]
+        ).outcome()
         if case .answered(let values) = outcome, let end = values.first?.number {
             let until = CivilTime(local: end).iso8601.prefix(16).map { $0 == "T" ? " " : String($0) }.joined()
             let condition = arguments.has("until-network-change") ? " the network changes, at the latest" : ""
@@ -78,7 +79,7 @@ enum ReleaseCommand: Subcommand {
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(1...1, "the rule's name")
         let rule = arguments.operands[0]
-        let outcome = try ManagerCall("Release") { $0.text(rule) }.outcome()
+        let outcome = try ManagerCall("Release", [.text(rule)]).outcome()
         switch outcome {
         case .answered: Output.line("rule \(rule) is released")
         case .refused(OverrideError.notHeld(rule: rule).busName, let text):
@@ -106,7 +107,7 @@ enum RunCommand: Subcommand {
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(1...1, "the rule's name")
         let rule = arguments.operands[0]
-        let outcome = try ManagerCall("Run") { $0.text(rule) }.outcome()
+        let outcome = try ManagerCall("Run", [.text(rule)]).outcome()
         if case .answered = outcome { Output.line("the enter actions of rule \(rule) are started") }
         return ManagerCall.report(outcome)
     }

@@ -17,15 +17,15 @@ struct ManagerCall {
     }
 
     let method: String
-    let write: (inout BusWriter) -> Void
+    let arguments: [BusArgument]
 
     /// µs: with a person who types a password, and without.
     private static let patience: UInt64 = 180_000_000
     private static let limit: UInt64 = 20_000_000
 
-    init(_ method: String, _ write: @escaping (inout BusWriter) -> Void) {
+    init(_ method: String, _ arguments: [BusArgument] = []) {
         self.method = method
-        self.write = write
+        self.arguments = arguments
     }
 
     /// Calls, and where polkit demands that a person authenticates, once more, with one who may be asked.
@@ -53,8 +53,8 @@ struct ManagerCall {
             loop.stop()
         }
         bus.call(
-            ControlService.name, ControlService.path, ControlService.interface, method,
-            limit: mayAsk ? ManagerCall.patience : ManagerCall.limit, mayAsk: mayAsk, writing: write
+            ControlService.name, ControlService.path, ControlService.interface, method, arguments,
+            limit: mayAsk ? ManagerCall.patience : ManagerCall.limit, mayAsk: mayAsk
         ) { reply in
             switch reply {
             case .values(let values): outcome = .answered(values)

@@ -65,7 +65,7 @@ enum ReloadCommand: Subcommand {
     /// - Parameter isSystem: whether it is the machine's agent, which alone is there.
     /// - Returns: the exit status where that was refused.
     private static func ask(isSystem: Bool) throws -> Int32? {
-        let outcome = isSystem ? try ManagerCall("Reload") { _ in }.outcome() : .noAgent
+        let outcome = isSystem ? try ManagerCall("Reload").outcome() : .noAgent
         switch outcome {
         case .answered: return nil
         case .refused: return ManagerCall.report(outcome)

@@ -114,17 +114,15 @@ public final class BusCall {
     }
 
     /// Answers, by the method's signature.
-    public func answer(_ body: (inout BusWriter) -> Void = { _ in }) {
+    public func answer(_ values: [BusArgument] = []) {
         guard !isAnswered else { return }
         var reply: OpaquePointer?
         guard unsafe sd_bus_message_new_method_return(message, &reply) >= 0, let reply = unsafe reply else {
             return refuse("org.freedesktop.DBus.Error.NoMemory", "no reply could be made")
         }
         defer { unsafe sd_bus_message_unref(reply) }
-        var writer = unsafe BusWriter(reply)
-        body(&writer)
         // What the method does not return is not sent; and whoever is gone does not wait for it.
-        guard writer.isWhole, unsafe sd_bus_send(nil, reply, nil) >= 0 else {
+        guard values.allSatisfy({ unsafe $0.append(to: reply) }), unsafe sd_bus_send(nil, reply, nil) >= 0 else {
             return refuse("org.freedesktop.DBus.Error.Failed", "no reply could be made")
         }
         isAnswered = true

@@ -182,38 +182,10 @@ public final class SystemBus {
     /// - Parameters:
     ///   - limit: how long to wait for the answer, in µs.
     ///   - startsService: whether a daemon is started for it that does not run.
-    public func call(
-        _ name: String, _ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument] = [],
-        limit: UInt64 = callLimit, startsService: Bool = false, _ reply: @escaping (Reply) -> Void
-    ) {
-        unsafe call(
-            name, path, interface, member, limit: limit, isStarting: startsService,
-            appending: { message in arguments.allSatisfy { unsafe $0.append(to: message) } }, reply)
-    }
-
-    /// The same with arguments of any type.
-    ///
-    /// - Parameters:
-    ///   - isStarting: whether the daemon is started for it, where it can be.
     ///   - mayAsk: whether the callee may have a person asked, which takes as long as it takes.
     public func call(
-        _ name: String, _ path: String, _ interface: String, _ member: String, limit: UInt64 = callLimit,
-        isStarting: Bool = false, mayAsk: Bool = false, writing write: (inout BusWriter) -> Void,
-        _ reply: @escaping (Reply) -> Void
-    ) {
-        unsafe call(
-            name, path, interface, member, limit: limit, isStarting: isStarting, mayAsk: mayAsk,
-            appending: { message in
-                var writer = unsafe BusWriter(message)
-                write(&writer)
-                return writer.isWhole
-            }, reply)
-    }
-
-    private func call(
-        _ name: String, _ path: String, _ interface: String, _ member: String, limit: UInt64,
-        isStarting: Bool = false, mayAsk: Bool = false, appending append: (OpaquePointer) -> Bool,
-        _ reply: @escaping (Reply) -> Void
+        _ name: String, _ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument] = [],
+        limit: UInt64 = callLimit, startsService: Bool = false, mayAsk: Bool = false, _ reply: @escaping (Reply) -> Void
     ) {
         var message: OpaquePointer?
         guard let bus = unsafe bus,
@@ -221,9 +193,9 @@ public final class SystemBus {
             let message = unsafe message
         else { return fail(reply) }
         defer { unsafe sd_bus_message_unref(message) }
-        if !isStarting { unsafe sd_bus_message_set_auto_start(message, 0) }
+        if !startsService { unsafe sd_bus_message_set_auto_start(message, 0) }
         if mayAsk { unsafe sd_bus_message_set_allow_interactive_authorization(message, 1) }
-        guard unsafe append(message) else { return fail(reply) }
+        guard arguments.allSatisfy({ unsafe $0.append(to: message) }) else { return fail(reply) }
         let handler = Handler(self, .call(reply))
         let context = unsafe Unmanaged.passUnretained(handler).toOpaque()
         guard

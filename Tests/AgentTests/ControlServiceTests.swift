@@ -298,8 +298,8 @@ struct ControlServiceTests {
         var answers: [String] = []
         for _ in 0..<500 {
             client.call(
-                "io.vicinity", "/io/vicinity", "io.vicinity.Manager1", "Run", limit: 20_000_000,
-                writing: { $0.text("nas") }
+                "io.vicinity", "/io/vicinity", "io.vicinity.Manager1", "Run", [.text("nas")],
+                limit: 20_000_000
             ) { reply in
                 switch reply {
                 case .values: answers.append("done")

@@ -232,20 +232,14 @@ final class FakePolkit: @unchecked Sendable {
 
     private func answer(_ call: BusCall, _ answer: Answer) {
         func result(_ isAuthorized: Bool, _ isChallenge: Bool, _ details: [String: String] = [:]) {
-            call.answer { writer in
-                writer.structure("bba{ss}") { writer in
-                    writer.flag(isAuthorized)
-                    writer.flag(isChallenge)
-                    writer.texts(details)
-                }
-            }
+            call.answer([.structure([.flag(isAuthorized), .flag(isChallenge), .strings(details)])])
         }
         switch answer {
         case .yes: result(true, false)
         case .no: result(false, false)
         case .challenge: result(false, true)
         case .dismissed: result(false, false, ["polkit.dismissed": "true"])
-        case .garbage: call.answer { $0.flag(true) }
+        case .garbage: call.answer([.flag(true)])
         case .refusal: call.refuse("org.freedesktop.PolicyKit1.Error.Failed", "no such action")
         case .nothing, .person: waiting.append(call)
         }
