@@ -70,7 +70,7 @@ let package = Package(
             dependencies: ["CPlatform", "CSystemd", "Netlink", "Platform", "ProbeProtocol", "SystemBus"],
             swiftSettings: touchingC),
         .target(
-            name: "TLSProbe", dependencies: ["COpenSSL", "CPlatform", "Platform", "ProbeProtocol"],
+            name: "ProbeHelper", dependencies: ["COpenSSL", "CPlatform", "Platform", "ProbeProtocol"],
             swiftSettings: touchingC),
         .target(
             name: "Feed", dependencies: ["CPlatform", "Environment", "JSON", "Netlink", "Platform", "WiFi"],
@@ -99,7 +99,7 @@ let package = Package(
         .executableTarget(name: "vicinity-cli", dependencies: ["CommandLine"], swiftSettings: strict),
         .executableTarget(name: "vicinityd", dependencies: ["Agent"], swiftSettings: strict),
         .executableTarget(name: "vicinity-act", dependencies: ["Acting"], swiftSettings: strict),
-        .executableTarget(name: "vicinity-probe", dependencies: ["TLSProbe"], swiftSettings: strict),
+        .executableTarget(name: "vicinity-probe", dependencies: ["ProbeHelper"], swiftSettings: strict),
 
         // Measurements, `make bench`.
         .executableTarget(

@@ -49,6 +49,7 @@ final class Performer {
         case .hold(let digest, let states): hold(digest, states)
         case .run(let id, let digest, let action): run(id, digest, action)
         case .cancel(let id): running[id]?.cancel()
+        case .portal(let digest, let state): tellOfPortal(digest, state)
         case .protect(let delay): protect(after: delay * 1_000)
         case .release: reconciler.declare([])
         }
@@ -101,6 +102,20 @@ final class Performer {
             let end = await edges.perform(wanted, of: rule, action.record, id: id) { self.tell(.started(id: id)) }
             running[id] = nil
             tell(.ended(id: id, end))
+        }
+    }
+
+    /// The words are ours, not the agent's.
+    private func tellOfPortal(_ digest: String, _ state: NamedState) {
+        guard isOfUser, let ruleSet = book.ruleSet(digest), let rule = ruleSet.rule(named: state.rule),
+            !rule.isObserving, rule.isEnabled, !book.isObserving, rule.states.indices.contains(state.index),
+            case .vpn(let vpn) = rule.states[state.index].value, vpn.waitsForPortal
+        else { return }
+        let notification = EdgeAction.Notification(
+            summary: "Sign in to this network",
+            body: "It lets nothing through before. \(vpn.connection.name) starts when that is done.", urgency: .normal)
+        ActionActor.task {
+            _ = await edges.perform(.notify(notification), of: rule, state.record, id: 0) {}
         }
     }
 

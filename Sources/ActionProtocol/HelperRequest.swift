@@ -12,6 +12,9 @@ public enum HelperRequest: Hashable, Sendable {
     case run(id: UInt64, digest: String, NamedAction)
     /// The action is obsolete.
     case cancel(id: UInt64)
+    /// This state, a VPN, waits until somebody has signed in at the network's captive portal: tell the user. Of helpers
+    /// in sessions only.
+    case portal(digest: String, NamedState)
     /// Undo what lowers protection unless a `hold` comes within so many milliseconds. Of root only.
     case protect(after: Int64)
     /// Undo everything, as before the helper is taken away. Of root only.
@@ -67,14 +70,7 @@ extension HelperRequest {
                 writer.field("do", "hold")
                 writer.field("digest", digest)
                 writer.array("states") { writer in
-                    for state in states {
-                        writer.object { writer in
-                            writer.field("rule", state.rule)
-                            writer.field("index", state.index)
-                            writer.key("record")
-                            state.record.write(to: &writer)
-                        }
-                    }
+                    for state in states { writer.object { state.write(to: &$0) } }
                 }
             case .run(let id, let digest, let action):
                 writer.field("do", "run")
@@ -88,6 +84,10 @@ extension HelperRequest {
             case .cancel(let id):
                 writer.field("do", "cancel")
                 writer.field("id", id)
+            case .portal(let digest, let state):
+                writer.field("do", "portal")
+                writer.field("digest", digest)
+                state.write(to: &writer)
             case .protect(let delay):
                 writer.field("do", "protect")
                 writer.field("after_ms", delay)
@@ -119,6 +119,9 @@ extension HelperRequest {
         case "cancel":
             guard let id = Name.identifier(value["id"]) else { return nil }
             self = .cancel(id: id)
+        case "portal":
+            guard let digest = Name.digest(value["digest"]), let state = NamedState(value) else { return nil }
+            self = .portal(digest: digest, state)
         case "protect":
             guard let delay = value["after_ms"]?.integer, (0...HelperRequest.maximumDelay).contains(delay) else {
                 return nil
@@ -132,13 +135,20 @@ extension HelperRequest {
     /// Whether only root may ask for it.
     public var takesRoot: Bool {
         switch self {
-        case .hold, .run, .cancel: false
+        case .hold, .run, .cancel, .portal: false
         case .protect, .release: true
         }
     }
 }
 
 extension NamedState {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.field("rule", rule)
+        writer.field("index", index)
+        writer.key("record")
+        record.write(to: &writer)
+    }
+
     init?(_ value: JSONValue) {
         guard let rule = Name.rule(value["rule"]), let index = Name.index(value["index"]),
             let record = EventRecord(value["record"])

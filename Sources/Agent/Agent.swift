@@ -22,6 +22,8 @@ package final class Agent {
     private let dispatcher: ActionDispatcher
     private let prober: Prober
     private var probes: [UInt64: Prober.Identifier] = [:]
+    private let checker: ConnectivityChecker
+    private var connectivityCheck: ConnectivityCheck?
     private var analytics: AnalyticsLog?
     private var history: HistoryLog?
     private var rulesDigest = ""
@@ -43,6 +45,7 @@ package final class Agent {
         watcher = EnvironmentWatcher(on: loop)
         dispatcher = ActionDispatcher(helper: paths.rootHelper, on: loop)
         prober = Prober(on: loop)
+        checker = ConnectivityChecker(on: loop, with: prober)
         analytics = AnalyticsLog(path: paths.analytics) { [unowned self] error in
             report("analytics", "\(error): the analytics log misses lines")
         }
@@ -92,7 +95,13 @@ package final class Agent {
                 if case .associating = change.kind { dispatcher.prepare() }
             }
         }
-        watcher.afterChange = { [unowned self] in perform(engine.update(watcher.environment, at: .now())) }
+        watcher.afterChange = { [unowned self] in
+            perform(engine.update(watcher.environment, at: .now()))
+            lookFarther()
+        }
+        connectivityCheck = rules?.configuration?.connectivity
+        checker.onResult = { [unowned self] in watcher.checked($0) }
+        lookFarther()
         // Rules can have times.
         clock = try? ClockWatch(on: loop) { [unowned self] in advance() }
         let control = ControlService(of: self, on: loop) { [unowned self] problem in
@@ -120,6 +129,8 @@ package final class Agent {
             rulesDigest = rules.digest
             dispatcher.use(ruleSet, digest: rules.digest)
             perform(engine.replace(with: ruleSet, options: configuration.engineOptions, at: .now()))
+            connectivityCheck = configuration.connectivity
+            lookFarther()
         } else {
             // Whoever waits for other rules waits in vain.
             dispatcher.use(engine.ruleSet, digest: rulesDigest)
@@ -136,6 +147,7 @@ package final class Agent {
         watcher.afterChange = nil
         if let timer { loop.cancel(timer.timer) }
         dispatcher.stop()
+        checker.stop()
         prober.cancelAll()
         control?.stop()
         whenIdle(until: Timestamp.now().boottime + 800_000) { [self] in
@@ -252,12 +264,16 @@ package final class Agent {
 
     // MARK: Proofs
 
+    private func lookFarther() {
+        checker.follow(watcher.environment, connectivityCheck, isManaged: watcher.isConnectivityManaged)
+    }
+
     private func probe(_ request: ProofRequest) {
         let definition = request.probe
         let question = ProbeQuestion(
             interfaceIndex: UInt32(request.interfaceIndex), interfaceName: request.interfaceName,
             serverName: definition.host, port: definition.port, address: definition.address,
-            pins: definition.pins)
+            purpose: .key(definition.pins))
         probes[request.identifier] = prober.probe(question) { [unowned self] outcome in
             // One that was cancelled is no longer awaited.
             guard probes.removeValue(forKey: request.identifier) != nil else { return }

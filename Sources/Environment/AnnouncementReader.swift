@@ -26,6 +26,9 @@ final class AnnouncementReader {
     private var waiting: [Int32: (query: Query, link: Interface)] = [:]
     /// NetworkManager's devices, as far as they were asked about.
     private var devices: [String: Int32] = [:]
+    private var check = NetworkManager.ConnectivityCheck()
+    /// What was told last; nil: nothing.
+    private var isMetered: Bool??
     private var hint: EventLoop.Timer?
 
     /// Changes come in swarms, one property after the other (µs).
@@ -47,8 +50,9 @@ final class AnnouncementReader {
             bus.match(NetworkManager.changes(of: interface)) { [unowned self] _, _ in hintSoon() }
         }
         bus.match(NetworkManager.changes(of: NetworkManager.name)) { [unowned self] _, values in
-            guard values.count > 1, let metered = values[1]["Metered"] else { return }
-            observe(.metered(NetworkManager.isMetered(metered)))
+            guard values.count > 1 else { return }
+            if let metered = values[1]["Metered"] { tell(isMetered: NetworkManager.isMetered(metered)) }
+            if check.take(values[1]) { observe(.connectivity(check.word, .manager)) }
         }
         bus.match("sender='\(NetworkManager.name)',interface='\(NetworkManager.device)',member='StateChanged'") {
             [unowned self] path, values in
@@ -58,20 +62,21 @@ final class AnnouncementReader {
                 observe(.deactivated(index: index))
             }
             if values[0] == NetworkManager.activated { observe(.announcementsChanged(index: devices[path])) }
+            askState()
         }
         bus.match(Resolver.changes) { [unowned self] _, _ in hintSoon() }
-        askMetered()
+        askState()
     }
 
     /// NetworkManager came or went, and what it said is void.
     func managerChanged() {
         forgetDevices()
-        askMetered()
+        askState()
     }
 
     func lost() {
         forgetDevices()
-        observe(.metered(nil))
+        forgetState()
     }
 
     private func forgetDevices() {
@@ -79,15 +84,28 @@ final class AnnouncementReader {
         devices = [:]
     }
 
-    private func askMetered() {
+    /// What it says of the machine as a whole.
+    private func askState() {
         bus.properties(NetworkManager.name, NetworkManager.path, of: NetworkManager.name) { [weak self] reply in
             guard let self else { return }
-            if case .values(let values) = reply {
-                observe(.metered(values.first?["Metered"].flatMap { NetworkManager.isMetered($0) }))
-            } else {
-                observe(.metered(nil))
-            }
+            guard case .values(let values) = reply, let state = values.first else { return forgetState() }
+            tell(isMetered: state["Metered"].flatMap { NetworkManager.isMetered($0) })
+            check = NetworkManager.ConnectivityCheck()
+            check.take(state)
+            observe(.connectivity(check.word, .manager))
         }
+    }
+
+    private func forgetState() {
+        check = NetworkManager.ConnectivityCheck()
+        tell(isMetered: nil)
+        observe(.connectivity(nil, .manager))
+    }
+
+    private func tell(isMetered: Bool?) {
+        guard self.isMetered != .some(isMetered) else { return }
+        self.isMetered = isMetered
+        observe(.metered(isMetered))
     }
 
     private func hintSoon() {
@@ -201,6 +219,8 @@ final class AnnouncementReader {
         let next = waiting.removeValue(forKey: index)
         let announcements = LinkAnnouncements(searchDomains: round.domains, profile: round.profile)
         observe(.answer(.announcements(index: index, generation: generation, announcements)))
+        // Of another network than before it may say the same, and not repeat itself.
+        if bus.isConnected { askState() }
         if let next { answer(next.query, about: next.link) }
     }
 }
@@ -249,6 +269,36 @@ enum NetworkManager {
         case 1, 3: true
         case 2, 4: false
         default: nil
+        }
+    }
+
+    /// Whether it looks how far packets get, and what it found last.
+    struct ConnectivityCheck {
+        private var isAvailable = false
+        private var isEnabled = false
+        private var state: Int64?
+
+        /// Takes in properties, or those of them that changed; false where none is of it.
+        @discardableResult
+        mutating func take(_ properties: BusValue) -> Bool {
+            let values = ["ConnectivityCheckAvailable", "ConnectivityCheckEnabled", "Connectivity"].map {
+                properties[$0]
+            }
+            isAvailable = values[0]?.flag ?? isAvailable
+            isEnabled = values[1]?.flag ?? isEnabled
+            state = values[2]?.number ?? state
+            return values.contains { $0 != nil }
+        }
+
+        /// Where it does not look, a default route is `full` to it; and `none` may mean that it looks after no link.
+        var word: Connectivity? {
+            guard isAvailable, isEnabled else { return nil }
+            switch state {  // NM_CONNECTIVITY_*
+            case 2: return .portal
+            case 3: return .local
+            case 4: return .internet
+            default: return nil
+            }
         }
     }
 

@@ -13,6 +13,7 @@ public struct EnvironmentReducer: Sendable {
     private var links: [Int32: LinkMessage] = [:]
     private var routes: Set<RouteEntry> = []
     private var evidence = EvidenceTracker()
+    private var connectivity = ConnectivityTracker()
     private var hasInventory = false
     private var reading: Reading?
     /// Stations whose link rtnetlink removed while nl80211 may still speak of them.
@@ -30,6 +31,9 @@ public struct EnvironmentReducer: Sendable {
     }
 
     public init() {}
+
+    /// Whether a network manager tells how far packets get, so that nobody else has to try.
+    var isConnectivityManaged: Bool { connectivity.isManaged }
 
     /// When `Observation.deadline` is due (µs, boot time); nil when time alone changes nothing.
     public var deadline: Int64? {
@@ -68,6 +72,9 @@ public struct EnvironmentReducer: Sendable {
             guard isMetered != environment.isMetered else { break }
             environment.isMetered = isMetered
             publish(.meteredChanged(isMetered), time, &reduction)
+        case .connectivity(let word, let witness):
+            connectivity.take(word, from: witness)
+            updateConnectivity(time, &reduction)
         case .suspending:
             environment.isSuspended = true
             publish(.suspended, time, &reduction)
@@ -173,7 +180,7 @@ public struct EnvironmentReducer: Sendable {
         let before = (associations: stations[index]?.associations, departures: stations[index]?.departures)
         body(&stations[index, default: StationTracker()], &turn)
         if stations[index]?.departures != before.departures {
-            evidence.left(index)
+            left(index)
         } else if stations[index]?.associations != before.associations {
             evidence.reassociated(index)
         }
@@ -182,6 +189,13 @@ public struct EnvironmentReducer: Sendable {
         environment.interfaces[index]?.wifi = state
         reduction.changes += turn.changes
         reduction.queries += turn.queries
+        if state != link.wifi { updateConnectivity(time, &reduction) }
+    }
+
+    /// What the network behind a link showed and what was found out over it is void.
+    private mutating func left(_ index: Int32) {
+        evidence.left(index)
+        if connectivity.left(index) { evidence.ask(environment.interfaces.keys) }
     }
 
     // MARK: rtnetlink
@@ -262,7 +276,7 @@ public struct EnvironmentReducer: Sendable {
         }
         if new.isUsable != old.isUsable {
             // Of a station its associations tell: most roams take the link down for a moment.
-            if new.isUsable { evidence.ask(index) } else if stations[index] == nil { evidence.left(index) }
+            if new.isUsable { evidence.ask(index) } else if stations[index] == nil { left(index) }
         }
         if new.isUsable != old.isUsable || new.isAdministrativelyUp != old.isAdministrativelyUp {
             reduction.queries.append(.path)
@@ -278,6 +292,7 @@ public struct EnvironmentReducer: Sendable {
         links[index] = nil
         routes = routes.filter { $0.interfaceIndex != index }
         evidence.removed(index)
+        _ = connectivity.left(index)
         guard let interface = environment.interfaces.removeValue(forKey: index) else { return }
         if interface.isUsable, interface.kind != .loopback, hasInventory {
             reduction.changes.append(EnvironmentChange(time: time, interface: interface.reference, kind: .linkDown))
@@ -334,21 +349,36 @@ public struct EnvironmentReducer: Sendable {
         guard new != environment.primaryRoute else { return }
         environment.primaryRoute = new
         evidence.touchAll()
+        // Through a VPN it is still the link below that leads there.
+        if let link = new?.interfaceIndex, environment.interfaces[link]?.isPhysical == true,
+            connectivity.follow(link)
+        {
+            evidence.ask(link)
+            updateConnectivity(time, &reduction)
+        }
         if let new, let gateway = new.gateway {
             reduction.queries.append(.neighbour(gateway, index: new.interfaceIndex))
         }
         publish(.routeChanged(new), time, &reduction)
     }
 
-    /// Without somebody who tries, nothing better than `local` can be said.
     private mutating func updateConnectivity(_ time: Timestamp, _ reduction: inout Reduction) {
         let isConnected = environment.interfaces.values.contains { interface in
-            interface.isPhysical && interface.isUsable && interface.addresses.contains { !$0.address.isLinkLocal }
+            interface.isPhysical && isCarrying(interface) && interface.addresses.contains { !$0.address.isLinkLocal }
         }
-        let connectivity: Connectivity = isConnected ? .local : .none
-        guard connectivity != environment.connectivity else { return }
-        environment.connectivity = connectivity
-        publish(.connectivityChanged(connectivity), time, &reduction)
+        let new = connectivity.judge(isConnected: isConnected)
+        guard new != environment.connectivity else { return }
+        environment.connectivity = new
+        publish(.connectivityChanged(new), time, &reduction)
+    }
+
+    /// A station's link is down for a moment in most roams.
+    private func isCarrying(_ interface: Interface) -> Bool {
+        switch interface.wifi {
+        case .joined, .unknown: true
+        case .idle, .associating: false
+        case nil: interface.isUsable
+        }
     }
 
     /// What has changed of the evidence, and the questions that are open.

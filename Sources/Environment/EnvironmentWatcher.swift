@@ -29,6 +29,8 @@ public final class EnvironmentWatcher: @unchecked Sendable {
 
     public var environment: NetworkEnvironment { reducer.environment }
     public var counters: ReceptionCounters { observer?.counters ?? ReceptionCounters() }
+    /// Whether a network manager tells how far packets get, so that nobody else has to try.
+    public var isConnectivityManaged: Bool { reducer.isConnectivityManaged }
     /// Whether this kernel has nl80211.
     public var hasWireless: Bool { observer?.hasWireless ?? false }
 
@@ -68,6 +70,9 @@ public final class EnvironmentWatcher: @unchecked Sendable {
         try watcher.start()
         return watcher.environment
     }
+
+    /// Takes in what came of a check: how far packets get, or nil where it is known no longer.
+    public func checked(_ connectivity: Connectivity?) { tell(.connectivity(connectivity, .check)) }
 
     /// What no message of the kernel's says.
     private func tell(_ observation: Observation) {
@@ -141,6 +146,7 @@ extension Recording.Fact {
         case .suspending: self = .suspending
         case .resumed: self = .resumed
         case .metered(let isMetered): self = .metered(isMetered)
+        case .connectivity(let word, let witness): self = .connectivity(word, witness)
         case .deactivated(let index): self = .deactivated(index: index)
         case .answer(.announcements(let index, let generation, let announcements)):
             self = .announcements(index: index, generation: generation, announcements)

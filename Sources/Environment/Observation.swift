@@ -21,6 +21,8 @@ public enum Observation: Sendable {
     case deactivated(index: Int32)
     /// Whether the way to the internet costs by volume; nil where nobody tells any more.
     case metered(Bool?)
+    /// How far packets get, as somebody found who tried; nil where that one does not know any more.
+    case connectivity(Connectivity?, ConnectivityWitness)
     /// The machine is about to sleep, or woke up.
     case suspending
     case resumed

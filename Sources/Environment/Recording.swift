@@ -19,6 +19,7 @@ public enum Recording {
         case suspending
         case resumed
         case metered(Bool?)
+        case connectivity(Connectivity?, ConnectivityWitness)
         case deactivated(index: Int32)
         /// What daemons answered, of which there are no messages.
         case announcements(index: Int32, generation: UInt32, LinkAnnouncements)
@@ -66,6 +67,8 @@ public enum Recording {
         case .resumed: return record(note: "\(mark) resumed", at: time)
         case .metered(let isMetered):
             return record(note: "\(mark) metered \(isMetered.map { $0 ? "1" : "0" } ?? none)", at: time)
+        case .connectivity(let word, let witness):
+            return record(note: "\(mark) connectivity \(witness.rawValue) \(word?.rawValue ?? none)", at: time)
         case .deactivated(let index): return record(note: "\(mark) deactivated \(index)", at: time)
         case .announcements(let index, let generation, let announcements):
             let text = "\(mark) announcements \(index) \(generation) \(text(of: announcements))"
@@ -145,6 +148,10 @@ public enum Recording {
         case "metered":
             guard words.count == 3 else { return nil }
             return .observation(.metered(words[2] == none ? nil : words[2] == "1"))
+        case "connectivity":
+            guard words.count == 4, let witness = ConnectivityWitness(rawValue: words[2]) else { return nil }
+            let word = Connectivity(rawValue: words[3])
+            return word == nil && words[3] != none ? nil : .observation(.connectivity(word, witness))
         case "deactivated": return index.map { .observation(.deactivated(index: $0)) }
         case "announcements":
             guard words.count >= 6, let index, let generation = UInt32(words[3]),

@@ -6,6 +6,12 @@ public enum ProbeAnswer: Hashable, Sendable {
     case proven(SPKIPin)
     /// It holds another key.
     case pinMismatch(seen: SPKIPin)
+    /// The page is the server's own.
+    case online
+    /// Somebody else answered for it, as a captive portal does.
+    case captured
+    /// What came was no HTTP, or said that the server is in trouble (5xx).
+    case unexpected
     /// Nobody listens there.
     case refused
     /// No way leads there from this interface.
@@ -28,6 +34,9 @@ extension ProbeAnswer {
         switch self {
         case .proven: "proven"
         case .pinMismatch: "pin_mismatch"
+        case .online: "online"
+        case .captured: "captured"
+        case .unexpected: "unexpected"
         case .refused: "refused"
         case .unreachable: "unreachable"
         case .timedOut: "timed_out"
@@ -73,7 +82,9 @@ extension ProbeAnswer {
             default: return nil
             }
         } else {
-            let plain: [ProbeAnswer] = [.refused, .unreachable, .timedOut, .interfaceGone, .badRequest]
+            let plain: [ProbeAnswer] = [
+                .online, .captured, .unexpected, .refused, .unreachable, .timedOut, .interfaceGone, .badRequest,
+            ]
             guard let answer = plain.first(where: { $0.word == word }) else { return nil }
             self = answer
         }

@@ -1,7 +1,7 @@
 public import Netlink
 public import ProbeProtocol
 
-/// Whether a server that exists only inside a network can be reached over one interface, and holds the key it should.
+/// Whether a server can be reached over one interface, and holds the key or shows the page that it should.
 public struct ProbeQuestion: Hashable, Sendable {
     public var interfaceIndex: UInt32
     public var interfaceName: String
@@ -10,31 +10,37 @@ public struct ProbeQuestion: Hashable, Sendable {
     public var port: UInt16
     /// Nil: asked of the name servers of this link.
     public var address: IPAddress?
-    /// One or two; the server has to hold the key of one.
-    public var pins: [SPKIPin]
+    public var purpose: ProbeRequest.Purpose
     /// For everything, look-up included; microseconds, no more than three seconds.
     public var timeout: Int64
 
     public init(
         interfaceIndex: UInt32, interfaceName: String, serverName: String, port: UInt16 = 443,
-        address: IPAddress? = nil, pins: [SPKIPin], timeout: Int64 = 3_000_000
+        address: IPAddress? = nil, purpose: ProbeRequest.Purpose, timeout: Int64 = 3_000_000
     ) {
         self.interfaceIndex = interfaceIndex
         self.interfaceName = interfaceName
         self.serverName = serverName
         self.port = port
         self.address = address
-        self.pins = pins
+        self.purpose = purpose
         self.timeout = timeout
     }
 }
 
-/// What came of a probe. Everything but `proven` proves nothing.
+/// What came of a probe. Everything but `proven` proves nothing of a key, everything but `online` and `captured` tells
+/// nothing of a page.
 public enum ProbeOutcome: Hashable, Sendable {
     /// The server holds the key of this pin.
     case proven(SPKIPin)
     /// The server holds another key.
     case pinMismatch(seen: SPKIPin)
+    /// The server showed its own page.
+    case online
+    /// Somebody else answered in its place, as a captive portal does.
+    case captured
+    /// What came was no HTTP, or said that the server is in trouble.
+    case unexpected
     /// Nobody listens there.
     case refused
     /// No way leads there from this interface.
@@ -62,6 +68,9 @@ extension ProbeOutcome {
         switch self {
         case .proven: "proven"
         case .pinMismatch(let seen): "the server showed another key (\(seen)): a stranger's, or a new one"
+        case .online: "the internet answers"
+        case .captured: "somebody else answered in the server's place"
+        case .unexpected: "no answer that means anything"
         case .refused: "nobody listens there"
         case .unreachable: "no way leads there from this interface"
         case .timedOut: "no answer in time"
@@ -76,17 +85,21 @@ extension ProbeOutcome {
     }
 
     /// What the helper says, as far as it may be believed: that a key is proven only where that key was asked for.
-    init(_ answer: ProbeAnswer, to pins: [SPKIPin]) {
-        switch answer {
-        case .proven(let pin) where pins.contains(pin): self = .proven(pin)
-        case .proven: self = .failed(reason: "the helper proved what was not asked")
-        case .pinMismatch(let seen): self = .pinMismatch(seen: seen)
-        case .refused: self = .refused
-        case .unreachable: self = .unreachable
-        case .timedOut: self = .timedOut
-        case .tlsFailed(let reason): self = .tlsFailed(reason: reason)
-        case .interfaceGone: self = .interfaceGone
-        case .badRequest: self = .badRequest
+    init(_ answer: ProbeAnswer, to purpose: ProbeRequest.Purpose) {
+        switch (answer, purpose) {
+        case (.proven(let pin), .key(let pins)) where pins.contains(pin): self = .proven(pin)
+        case (.online, .page): self = .online
+        case (.captured, .page): self = .captured
+        case (.unexpected, .page): self = .unexpected
+        case (.proven, _), (.online, _), (.captured, _), (.unexpected, _):
+            self = .failed(reason: "the helper answered what was not asked")
+        case (.pinMismatch(let seen), _): self = .pinMismatch(seen: seen)
+        case (.refused, _): self = .refused
+        case (.unreachable, _): self = .unreachable
+        case (.timedOut, _): self = .timedOut
+        case (.tlsFailed(let reason), _): self = .tlsFailed(reason: reason)
+        case (.interfaceGone, _): self = .interfaceGone
+        case (.badRequest, _): self = .badRequest
         }
     }
 }

@@ -77,7 +77,7 @@ final class RunningProbe {
         do throws(SystemError) {
             helper = try Helper(request, paths: paths, on: loop) { [self] result in
                 switch result {
-                case .success(let answer): finish(ProbeOutcome(answer, to: question.pins))
+                case .success(let answer): finish(ProbeOutcome(answer, to: question.purpose))
                 case .failure(let failure): finish(.failed(reason: failure.reason))
                 }
             } ended: { [self] in
@@ -92,7 +92,7 @@ final class RunningProbe {
     private func request(for addresses: [String]) -> ProbeRequest {
         ProbeRequest(
             interfaceName: question.interfaceName, interfaceIndex: question.interfaceIndex,
-            serverName: question.serverName, port: question.port, addresses: addresses, pins: question.pins,
+            serverName: question.serverName, port: question.port, addresses: addresses, purpose: question.purpose,
             time: (started + timeout - Timestamp.now().boottime) / 1_000)
     }
 }

@@ -6,10 +6,12 @@ public struct AgentConfiguration: Hashable, Sendable {
     public var maximumHold: Int64 = 28_800_000_000
     /// A rule that wants to change more often within a minute is held on the protected side.
     public var changesPerMinute = 6
+    /// Nil: nobody is asked how far packets get.
+    public var connectivity: ConnectivityCheck?
 
     public init() {}
 
-    public static let keys = ["mode", "max-hold", "changes-per-minute"]
+    public static let keys = ["mode", "max-hold", "changes-per-minute", "connectivity"]
     private static let holdRange: ClosedRange<Int64> = 60_000_000...604_800_000_000
     private static let changesRange = 2...60
 
@@ -54,6 +56,7 @@ public struct AgentConfiguration: Hashable, Sendable {
         case "max-hold": maximumHold = checker.duration(entry.value, in: Self.holdRange) ?? maximumHold
         case "changes-per-minute":
             changesPerMinute = checker.integer(entry.value, in: Self.changesRange) ?? changesPerMinute
+        case "connectivity": connectivity = checker.connectivity(entry.value)
         default: checker.unknownKey(entry, in: "the agent's configuration", known: Self.keys)
         }
     }

@@ -34,6 +34,12 @@ public enum EdgeAction: Hashable, Sendable {
         public var summary: String
         public var body: String?
         public var urgency = Urgency.normal
+
+        public init(summary: String, body: String? = nil, urgency: Urgency = .normal) {
+            self.summary = summary
+            self.body = body
+            self.urgency = urgency
+        }
     }
 
     /// A second factor that the person at the screen is asked for.

@@ -61,6 +61,12 @@ public enum StateAction: Hashable, Sendable {
             /// An interface of wg-quick(8).
             case wgQuick(String)
             case unit(String)
+
+            public var name: String {
+                switch self {
+                case .networkManager(let name), .wgQuick(let name), .unit(let name): name
+                }
+            }
         }
 
         public enum Portal: String, Hashable, Sendable, CaseIterable {
@@ -72,6 +78,9 @@ public enum StateAction: Hashable, Sendable {
         public var connection: Connection
         public var isUp: Bool
         public var portal = Portal.wait
+
+        /// Whether its start is put off at a captive portal.
+        public var waitsForPortal: Bool { isUp && portal == .wait }
     }
 
     public struct Unit: Hashable, Sendable {

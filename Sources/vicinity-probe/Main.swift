@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TLSProbe
+internal import ProbeHelper
 
 @main
 struct Main {

@@ -6,7 +6,7 @@ import Platform
 import Testing
 
 /// `vicinity-act` as a process, with a socket, rule files and a state directory of the test's.
-@Suite(.enabled(if: getuid() == 0, "takes root: rule files have to be root's"), .serialized, .timeLimit(.minutes(1)))
+@Suite(.enabled(if: getuid() == 0, "takes root: rule files have to be root's"), .serialized, .timeLimit(.minutes(10)))
 struct HelperProcessTests {
     private final class Place {
         let directory = "/run/vicinity-test-\(UInt32.random(in: 0 ... .max))"

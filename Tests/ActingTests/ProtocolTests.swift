@@ -28,7 +28,8 @@ import Testing
             .run(id: 0, digest: digest, NamedAction(rule: "a", edge: .enter, index: 3, record: full)),
             .run(
                 id: UInt64(Int64.max), digest: digest, NamedAction(rule: "a", edge: .leave, index: 0, record: bare)),
-            .cancel(id: 7), .protect(after: 0), .protect(after: HelperRequest.maximumDelay), .release,
+            .portal(digest: digest, NamedState(rule: "a", index: 2, record: full)), .cancel(id: 7), .protect(after: 0),
+            .protect(after: HelperRequest.maximumDelay), .release,
         ]
     }
 
@@ -84,7 +85,8 @@ import Testing
         #"{"do":"protect","after_ms":-1}"#, #"{"do":"protect","after_ms":60001}"#,
         #"{"do":"protect","after_ms":"1"}"#, #"{"do":"protect","after_ms":1e400}"#,
         #"{"do":"cancel","id":-1}"#, #"{"do":"cancel","id":1.0}"#, #"{"do":"cancel","id":9223372036854775808}"#,
-        #"{"do":"cancel","id":1,"id":2}"#, #"{"do":"hold","digest":"DIGEST"}"#,
+        #"{"do":"cancel","id":1,"id":2}"#, #"{"do":"hold","digest":"DIGEST"}"#, #"{"do":"portal","digest":"DIGEST"}"#,
+        #"{"do":"portal","rule":"a","index":0,"record":{"event":"rule.run"}}"#,
         #"{"do":"hold","digest":"DIGEST","states":{}}"#, #"{"do":"hold","digest":"DIGEST","states":[1]}"#,
         #"{"do":"hold","digest":"00","states":[]}"#, #"{"do":"hold","digest":null,"states":[]}"#,
     ])

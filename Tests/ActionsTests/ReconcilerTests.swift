@@ -169,7 +169,7 @@ enum ActionLoop {
     }
 
     /// Several of them while a place is being worked on, as when an agent starts: only the last one counts.
-    @Test(.timeLimit(.minutes(1))) @ActionActor func whatIsWantedMayChangeAtAnyMoment() async throws {
+    @Test(.timeLimit(.minutes(10))) @ActionActor func whatIsWantedMayChangeAtAnyMoment() async throws {
         let stage = try Machine()
         let office = want("office", (.apt, ["a": "1"]), (.gnome, ["a": "1"]))
         let train = want("train", (.apt, ["a": "2"]))

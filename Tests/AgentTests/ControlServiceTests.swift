@@ -6,7 +6,8 @@ import SystemBus
 import Testing
 
 /// Who may have what done by hand, on a bus of the test's own with a polkit of its own.
-@Suite(.enabled(if: getuid() == 0, "takes root: somebody who is not has to call"), .serialized, .timeLimit(.minutes(1)))
+@Suite(
+    .enabled(if: getuid() == 0, "takes root: somebody who is not has to call"), .serialized, .timeLimit(.minutes(10)))
 struct ControlServiceTests {
     private let nas = ["string:nas", "boolean:true", "uint64:0", "boolean:false"]
     private let mine = ["string:mine", "boolean:true", "uint64:0", "boolean:false"]

@@ -12,11 +12,15 @@ private final class Listener: @unchecked Sendable {
     private var observer: SystemBusObserver?
     private var iterator: AsyncStream<Observation>.Iterator
 
-    init() throws {
+    /// - Parameter hearsConnectivity: nothing else, then.
+    init(hearsConnectivity: Bool = false) throws {
         loop = try EventLoop()
         let (stream, continuation) = AsyncStream.makeStream(of: Observation.self)
         iterator = stream.makeAsyncIterator()
-        observer = SystemBusObserver(on: loop) { continuation.yield($0) }
+        observer = SystemBusObserver(on: loop) { observation in
+            let isConnectivity = if case .connectivity = observation { true } else { false }
+            if isConnectivity == hearsConnectivity { continuation.yield(observation) }
+        }
         try loop.start()
     }
 
@@ -39,6 +43,7 @@ private final class Listener: @unchecked Sendable {
         case .announcementsChanged(let index): "changed \(index.map { "\($0)" } ?? "-")"
         case .deactivated(let index): "deactivated \(index)"
         case .metered(let isMetered): "metered \(isMetered.map { "\($0)" } ?? "-")"
+        case .connectivity(let word, let witness): "\(witness.rawValue) \(word?.rawValue ?? "-")"
         case .lost(let cause): "lost \(cause.rawValue)"
         case let other: "\(String(describing: other))"
         }
@@ -145,8 +150,10 @@ extension SystemBusTests {
         return link
     }
 
-    private func listen(_ body: (Listener) async throws -> Void) async throws {
-        let listener = try Listener()
+    private func listen(
+        hearingConnectivity: Bool = false, _ body: (Listener) async throws -> Void
+    ) async throws {
+        let listener = try Listener(hearsConnectivity: hearingConnectivity)
         defer { listener.stop() }
         try await body(listener)
     }
@@ -350,11 +357,57 @@ extension SystemBusTests {
             manager.changed(
                 "/org/freedesktop/NetworkManager", "org.freedesktop.NetworkManager", ["Metered": .unsigned(3)])
             #expect(await listener.next() == "metered true")
+            manager.answer(
+                "/org/freedesktop/NetworkManager GetAll org.freedesktop.NetworkManager",
+                .properties(["Metered": .unsigned(3)]))
             _ = await listener.answer(link)
             // What it said ends with it.
             manager.stop()
             #expect(
                 await listener.observations(until: "metered") == ["deactivated 5", "lost manager_changed", "metered -"])
+        }
+        bus.end()
+    }
+
+    /// Where it does not look, its `full` is only a default route.
+    @Test func howFarPacketsGet() async throws {
+        let bus = try PrivateBus()
+        let manager = FakeDaemon.networkManager()
+        let path = "/org/freedesktop/NetworkManager"
+        let name = "org.freedesktop.NetworkManager"
+        func state(_ state: UInt32, isAvailable: Bool = true, isEnabled: Bool = true) {
+            manager.answer(
+                "\(path) GetAll \(name)",
+                .properties([
+                    "Connectivity": .unsigned(state), "ConnectivityCheckAvailable": .flag(isAvailable),
+                    "ConnectivityCheckEnabled": .flag(isEnabled),
+                ]))
+        }
+        state(4, isAvailable: false, isEnabled: false)
+        try await listen(hearingConnectivity: true) { listener in
+            #expect(await listener.next() == "manager -")
+            manager.changed(path, name, ["ConnectivityCheckAvailable": .flag(true)])
+            #expect(await listener.next() == "manager -")
+            manager.changed(path, name, ["ConnectivityCheckEnabled": .flag(true)])
+            #expect(await listener.next() == "manager internet")
+            for (number, word) in [(2, "portal"), (3, "local"), (1, "-"), (4, "internet"), (0, "-"), (9, "-")] {
+                manager.changed(path, name, ["Connectivity": .unsigned(UInt32(number))])
+                #expect(await listener.next() == "manager \(word)")
+            }
+            manager.changed(path, name, ["Connectivity": .text("full")])
+            #expect(await listener.next() == "manager -")
+            // Told again with what is told of a link: it may be in another network, and the word the same.
+            state(2)
+            listener.ask(link)
+            #expect(await listener.next() == "manager portal")
+            state(2, isEnabled: false)
+            listener.ask(link)
+            #expect(await listener.next() == "manager -")
+            state(2)
+            listener.ask(link)
+            #expect(await listener.next() == "manager portal")
+            manager.stop()
+            #expect(await listener.next() == "manager -")
         }
         bus.end()
     }

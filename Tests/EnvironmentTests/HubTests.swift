@@ -6,7 +6,7 @@ import WiFi
 @testable import Environment
 
 /// One source, any number of consumers, none of whom can hold up another.
-@Suite(.timeLimit(.minutes(1))) struct HubTests {
+@Suite(.timeLimit(.minutes(10))) struct HubTests {
     /// A change that carries a number, and the environment after it.
     private static func change(_ number: UInt32) -> (EnvironmentChange, NetworkEnvironment) {
         let network = WiFiNetwork(ssid: nil, bssid: nil, security: .open, frequency: number)
@@ -210,7 +210,7 @@ import WiFi
 }
 
 /// The real kernel behind it.
-@Suite(.timeLimit(.minutes(1))) struct MonitorTests {
+@Suite(.timeLimit(.minutes(10))) struct MonitorTests {
     @Test func knowsTheLoopback() async throws {
         let monitor = try EnvironmentMonitor()
         #expect(monitor.environment.interfaces[1]?.kind == .loopback)

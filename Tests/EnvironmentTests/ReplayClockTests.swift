@@ -6,7 +6,7 @@ import Testing
 import WiFi
 
 /// The clock of a capture: civil time, which leaps and steps back.
-@Suite(.timeLimit(.minutes(1))) struct ReplayClockTests {
+@Suite(.timeLimit(.minutes(10))) struct ReplayClockTests {
     private func told(_ signals: [(wall: Int64, signal: Signal)]) throws -> [EnvironmentChange] {
         var file = Capture.fileHeader
         for (wall, signal) in signals {

@@ -163,6 +163,11 @@ import WiFi
         world.tell(.dns(dns), .dns(dns))
         world.tell(.dns(.init()), .dns(.init()))
         for isMetered in [true, false, nil] { world.tell(.metered(isMetered), .metered(isMetered)) }
+        for word in [.local, .portal, .internet, nil] as [Connectivity?] {
+            for witness in ConnectivityWitness.allCases {
+                world.tell(.connectivity(word, witness), .connectivity(word, witness))
+            }
+        }
         // What comes while everything is read counts for more than what is read.
         world.isSlow = true
         world.tell(.lost(.managerChanged), .lost(.managerChanged))
@@ -228,6 +233,7 @@ import WiFi
         #expect(evidence.contains { $0.gateways.first?.hardwareAddress == .numbered(2) })
         #expect(evidence.contains { $0.gateways == [] && $0.searchDomains != nil })
         #expect(kinds.contains(.meteredChanged(nil)))
+        #expect(kinds.contains(.connectivityChanged(.portal)) && kinds.contains(.connectivityChanged(.internet)))
         #expect(kinds.contains(.suspended))
         #expect(kinds.contains { if case .dnsChanged = $0 { true } else { false } })
     }
@@ -343,7 +349,9 @@ import WiFi
     }
 
     @Test(arguments: [
-        "lost", "lost nonsense", "dns", "dns -", "dns x y z", "metered", "deactivated", "deactivated x",
+        "lost", "lost nonsense", "dns", "dns -", "dns x y z", "metered", "connectivity",
+        "connectivity manager", "connectivity nobody portal", "connectivity manager everything", "deactivated",
+        "deactivated x",
         "announcements", "announcements 3 1",
         "announcements 3 1 told", "announcements 3 1 told a b", "announcements 3 1 told a zz 1 1",
         "announcements x 1 told a", "announcements 3 x file -", "answer 1 0 routes x", "failure announcements 3",

@@ -6,7 +6,7 @@ import Testing
 /// A private bus, on which the test owns the names of logind and of supplicants.
 ///
 /// The address comes from the environment of the process, so that these run one after the other.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct SystemBusTests {
     private func kinds(_ stream: AsyncStream<EnvironmentUpdate>, until kind: EnvironmentChange.Kind) async
         -> [EnvironmentChange.Kind]

@@ -121,7 +121,7 @@ private final class Flag: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ServerTests {
+@Suite(.timeLimit(.minutes(10))) struct ServerTests {
     @Test func whoeverConnectsWithoutEndKeepsTheLoopFromNothing() async throws {
         let bench = try Bench(permission: .denied)
         let isOver = Flag()

@@ -230,7 +230,7 @@ class Files(unittest.TestCase):
     def test_every_scenario_can_be_read(self):
         names = [one.name for one in scenario.load_all()]
         self.assertGreaterEqual(len(names), 36)
-        self.assertEqual(len([one for one in scenario.load_all() if one.core]), 8)
+        self.assertEqual(len([one for one in scenario.load_all() if one.core]), 9)
 
     def test_a_scenario_that_proves_nothing_is_refused(self):
         for one in scenario.load_all():

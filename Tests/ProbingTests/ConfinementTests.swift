@@ -43,7 +43,7 @@ extension ProbingTests {
         private func request(_ port: UInt16) throws -> ProbeRequest {
             ProbeRequest(
                 interfaceName: "lo", interfaceIndex: 1, serverName: "inside.example", port: port,
-                addresses: ["127.0.0.1"], pins: [try #require(Identity.elliptic).pin])
+                addresses: ["127.0.0.1"], purpose: .key([try #require(Identity.elliptic).pin]))
         }
 
         @Test func limitsItself() throws {

@@ -37,7 +37,7 @@ extension ProbingTests {
             let request = try #require(ProbeRequest(line: try Files.read(seen, limit: 4_096)))
             #expect(request.interfaceName == "lo" && request.interfaceIndex == 1 && request.port == 443)
             #expect(request.serverName == "inside.example" && request.addresses == ["127.0.0.1"])
-            #expect(request.pins == [pin] && (1_800...2_000).contains(request.time))
+            #expect(request.purpose == .key([pin]) && (1_800...2_000).contains(request.time))
         }
 
         @Test func givesTheHelperNothingOfItsOwn() throws {
@@ -190,7 +190,7 @@ extension ProbingTests {
                 for number in 0..<200 {
                     var question = ProbeQuestion.local(UInt16(number % 4 + 1), pin, timeout: 100_000)
                     // Not started at all.
-                    if number % 10 == 9 { question.pins = [] }
+                    if number % 10 == 9 { question.purpose = .key([]) }
                     stage.prober.probe(question) { _ in answered += 1 }
                 }
                 stage.play(limit: 60) { answered == 200 }

@@ -111,6 +111,6 @@ private final class Rooms {
     func question(on link: String, _ port: UInt16, _ pin: SPKIPin) throws -> ProbeQuestion {
         ProbeQuestion(
             interfaceIndex: try index(of: link), interfaceName: link, serverName: "inside.example", port: port,
-            address: IPAddress("10.99.0.1"), pins: [pin], timeout: 1_500_000)
+            address: IPAddress("10.99.0.1"), purpose: .key([pin]), timeout: 1_500_000)
     }
 }

@@ -10,7 +10,7 @@ import Testing
     private static func request(_ change: (inout ProbeRequest) -> Void = { _ in }) throws -> ProbeRequest {
         var request = ProbeRequest(
             interfaceName: "wlan0", interfaceIndex: 3, serverName: "inside.example", port: 443,
-            addresses: ["192.0.2.1", "2001:db8::1"], pins: [try #require(pin)])
+            addresses: ["192.0.2.1", "2001:db8::1"], purpose: .key([try #require(pin)]))
         change(&request)
         return request
     }
@@ -43,6 +43,10 @@ import Testing
         #expect(ProbeRequest(line: request.line) == request)
         #expect(request.line.last == UInt8(ascii: "\n"))
         let text = String(decoding: request.line, as: UTF8.self)
+        for response in [nil, "OK \"all\" well"] as [String?] {
+            let request = try Self.request { $0.purpose = .page(path: "/check-me_1.txt~", response: response) }
+            #expect(ProbeRequest(line: request.line) == request)
+        }
         let encoded = text.replacing(Self.hexadecimal, with: Self.base64)
         #expect(encoded != text)
         #expect(ProbeRequest(line: Array(encoded.utf8)) == request)
@@ -58,8 +62,17 @@ import Testing
             { $0.serverName = String(repeating: "a", count: 64) },
             { $0.serverName = String(repeating: "abcdefg.", count: 32) + "a" }, { $0.port = 0 }, { $0.addresses = [] },
             { $0.addresses = ["fe80::1%eth0"] }, { $0.addresses = ["inside.example"] }, { $0.addresses = [""] },
-            { $0.addresses = Array(repeating: "192.0.2.1", count: 9) }, { $0.pins = [] },
-            { $0.pins = Array(repeating: $0.pins[0], count: 3) }, { $0.time = 0 }, { $0.time = 3_001 },
+            { $0.addresses = Array(repeating: "192.0.2.1", count: 9) }, { $0.purpose = .key([]) },
+            { $0.purpose = .key(Self.pin.map { Array(repeating: $0, count: 3) } ?? []) }, { $0.time = 0 },
+            { $0.time = 3_001 },
+            { $0.purpose = .page(path: "", response: nil) }, { $0.purpose = .page(path: "check", response: nil) },
+            { $0.purpose = .page(path: "/a b", response: nil) },
+            { $0.purpose = .page(path: "/a\r\nX:", response: nil) },
+            { $0.purpose = .page(path: "/%41", response: nil) }, { $0.purpose = .page(path: "/a?b", response: nil) },
+            { $0.purpose = .page(path: "/" + String(repeating: "a", count: 1_024), response: nil) },
+            { $0.purpose = .page(path: "/", response: "") }, { $0.purpose = .page(path: "/", response: "a\nb") },
+            { $0.purpose = .page(path: "/", response: "é") },
+            { $0.purpose = .page(path: "/", response: String(repeating: "a", count: 129)) },
         ]
         for (position, change) in changes.enumerated() {
             #expect(ProbeRequest(line: try Self.request(change).line) == nil, "\(position)")
@@ -76,6 +89,11 @@ import Testing
         lines.append(line.replacing("\"port\":443", with: "\"port\":443,\"port\":443"))
         lines.append(line.replacing("\"port\":443", with: "\"port\":443,\"proxy\":\"x\""))
         lines.append(line.replacing("[\"192.0.2.1\",", with: "[1,"))
+        lines.append(line.replacing("\"port\":443", with: "\"port\":443,\"path\":\"/\""))
+        let page = try Self.request { $0.purpose = .page(path: "/", response: "OK") }
+        let pageLine = String(decoding: page.line, as: UTF8.self)
+        lines.append(pageLine.replacing("\"response\":\"OK\"", with: "\"response\":1"))
+        lines.append(pageLine.replacing("\"response\":\"OK\"", with: "\"answer\":\"OK\""))
         lines.append(line + String(repeating: " ", count: ProbeRequest.maximumSize))
         for line in lines {
             #expect(ProbeRequest(line: line.utf8) == nil, "\(line)")
@@ -86,7 +104,7 @@ import Testing
         let pin = try #require(Self.pin)
         let answers: [ProbeAnswer] = [
             .proven(pin), .pinMismatch(seen: pin), .refused, .unreachable, .timedOut, .tlsFailed(reason: "no \"way\""),
-            .interfaceGone, .badRequest,
+            .interfaceGone, .badRequest, .online, .captured, .unexpected,
         ]
         for answer in answers {
             #expect(ProbeAnswer(line: answer.line) == answer)

@@ -86,7 +86,18 @@ extension ProbeQuestion {
     {
         ProbeQuestion(
             interfaceIndex: 1, interfaceName: "lo", serverName: name, port: port, address: IPAddress("127.0.0.1"),
-            pins: pins.compactMap { $0 }, timeout: timeout)
+            purpose: .key(pins.compactMap { $0 }), timeout: timeout)
+    }
+}
+
+extension ProbeQuestion {
+    /// A page, on the loopback interface.
+    static func page(_ port: UInt16, _ response: String? = nil, path: String = "/", timeout: Int64 = 3_000_000)
+        -> ProbeQuestion
+    {
+        ProbeQuestion(
+            interfaceIndex: 1, interfaceName: "lo", serverName: "check.example", port: port,
+            address: IPAddress("127.0.0.1"), purpose: .page(path: path, response: response), timeout: timeout)
     }
 }
 

@@ -8,7 +8,10 @@ import Testing
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    private static let keys = FileChecker.keys + [("vicinity.toml", Set(AgentConfiguration.keys))]
+    private static let keys =
+        FileChecker.keys + [
+            ("vicinity.toml", Set(AgentConfiguration.keys)), ("connectivity", Set(FileChecker.connectivityKeys)),
+        ]
 
     private func lines(_ path: String) throws -> [String] {
         try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)

@@ -28,6 +28,9 @@ final class ActionDispatcher {
     private var ruleSet = RuleSet()
     private var desired: [StateRequest] = []
     private var links: [String] = []
+    private var connectivity = Connectivity.none
+    private var gate = PortalGate()
+    private var gateTimer: EventLoop.Timer?
 
     private var retryTimer: EventLoop.Timer?
     private var failures = 0
@@ -75,7 +78,7 @@ final class ActionDispatcher {
         let sessions = try SessionHelpers(listener, on: loop)
         sessions.onStart = { [unowned self] session in
             sessionStates[session.identifier] = StateKeeper(user: session.user)
-            declare(to: session)
+            declare(admitted(), to: session)
         }
         sessions.onReport = { [unowned self] session, report in took(report, from: session, session.identifier) }
         sessions.onEnd = { [unowned self] session in
@@ -113,8 +116,14 @@ final class ActionDispatcher {
     /// What shall hold from now on, where the machine is now.
     func hold(_ desired: [StateRequest], in environment: NetworkEnvironment, always: Bool = false) {
         let links = environment.interfaces.values.filter { $0.isPhysical && $0.isUsable }.map(\.name).sorted()
-        guard always || desired != self.desired || links != self.links || isUnsaid else { return }
-        (self.desired, self.links) = (desired, links)
+        let isOnline = environment.connectivity == .internet && connectivity != .internet
+        guard
+            always || desired != self.desired || links != self.links || environment.connectivity != connectivity
+                || isUnsaid
+        else { return }
+        (self.desired, self.links, connectivity) = (desired, links, environment.connectivity)
+        // What needs the internet may be possible now.
+        if isOnline { forgetFailed() }
         declare(toRoot: always)
     }
 
@@ -130,10 +139,34 @@ final class ActionDispatcher {
     }
 
     private func declare(toRoot always: Bool) {
+        let desired = admitted()
         let orders = desired.filter { AgentAbilities.isOfMachine($0.action) }.map(order)
         for event in rootStates.declare(orders, at: .now(), facts: newFact) { publish(event) }
         if always || rootStates.isUnsaid(digest), root.isInstalled || !orders.isEmpty { declareToRoot() }
-        for session in sessions?.sessions.values.map({ $0 }) ?? [] { declare(to: session) }
+        for session in sessions?.sessions.values.map({ $0 }) ?? [] { declare(desired, to: session) }
+    }
+
+    /// What is not put off at a captive portal; whose start is put off is told.
+    private func admitted() -> [StateRequest] {
+        let now = Timestamp.now()
+        let (admitted, notices) = gate.admit(
+            desired, connectivity, isUnderWay: { rootStates.isUnderWay($0.rule.name, $0.index) }, at: now.boottime)
+        for notice in notices {
+            Log.write(.notice, "rule \(notice.rule.name): \(notice.action.target) waits at a captive portal")
+            for session in sessions?.sessions.values.map({ $0 }) ?? [] {
+                session.send(.portal(digest: digest, order(notice).state))
+            }
+        }
+        let late = desired.filter { !admitted.contains($0) }.map { "\($0.action.target)" }
+        report("portal", late.isEmpty ? nil : "\(late.joined(separator: ", ")): waits at a captive portal")
+        if let gateTimer { loop.cancel(gateTimer) }
+        gateTimer = gate.nextDeadline.map { due in
+            loop.schedule(at: due) { [unowned self] in
+                gateTimer = nil
+                declare(toRoot: false)
+            }
+        }
+        return admitted
     }
 
     private func declareToRoot() {
@@ -150,7 +183,7 @@ final class ActionDispatcher {
         if !rootStates.states.isEmpty { root.tryAgain() }
     }
 
-    private func declare(to session: SessionHelpers.Session) {
+    private func declare(_ desired: [StateRequest], to session: SessionHelpers.Session) {
         guard let keeper = sessionStates[session.identifier] else { return }
         let orders = desired.filter { AgentAbilities.isOfSession($0.action) }.map(order)
         for event in keeper.declare(orders, at: .now(), facts: newFact) { publish(event) }
@@ -280,7 +313,10 @@ final class ActionDispatcher {
             begin(identifier)
         case .ended(let identifier, let end): took(end, for: identifier, number)
         case .state(let rule, let index, let outcome):
-            if let event = keeper(number)?.took(outcome, rule: rule, index: index, at: .now()) { publish(event) }
+            guard let event = keeper(number)?.took(outcome, rule: rule, index: index, at: .now()) else { break }
+            publish(event)
+            // A start that failed at a captive portal is not tried again there.
+            if case .failed = outcome, gateTimer != nil { declare(toRoot: false) }
         case .settled:
             keeper(number)?.isSettled = true
             settle()
@@ -325,9 +361,13 @@ final class ActionDispatcher {
         failures += 1
         retryTimer = loop.schedule(at: Timestamp.now().boottime + delay) { [unowned self] in
             retryTimer = nil
-            for keeper in [rootStates] + sessionStates.values where keeper.hasFailures { keeper.forgetSaid() }
+            forgetFailed()
             declare(toRoot: false)
         }
+    }
+
+    private func forgetFailed() {
+        for keeper in [rootStates] + sessionStates.values where keeper.hasFailures { keeper.forgetSaid() }
     }
 
     /// Lets root's helper go where nothing is awaited of it.

@@ -51,6 +51,14 @@ final class StateKeeper {
         tracked.values.contains { if case .failed = $0.phase { true } else { false } }
     }
 
+    /// Whether it is in place, as far as is known, or being put there.
+    func isUnderWay(_ rule: String, _ index: Int) -> Bool {
+        switch tracked[Key(rule: rule, index: index)]?.phase {
+        case .begun, .held: true
+        case .failed, .ending, nil: false
+        }
+    }
+
     /// Notes what is wanted from now on.
     ///
     /// - Returns: what has begun by that.

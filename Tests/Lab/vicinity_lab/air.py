@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import struct
+import sys
 from pathlib import Path
 
 from .netlink import hears
@@ -117,6 +118,7 @@ class Air:
         self.servers: list[Process] = []
         self.server: Process | None = None
         self.is_restricted = False  # the server
+        self.page: Process | None = None
         run("rmmod", "mac80211_hwsim", check=False)
         run("modprobe", "mac80211_hwsim", f"radios={len(scenario.stations) + len(scenario.aps)}")
         if not Path("/run/netns/air").exists():
@@ -208,6 +210,15 @@ class Air:
                 run(*AIR, "ip", "rule", "del", "pref", "100")
                 while not run(*AIR, "ip", "rule", "del", "pref", "50", check=False):
                     pass
+
+    def show(self, answer: str) -> None:
+        """A web server inside, which from now on says this to whoever asks."""
+        page = write(LAB / "page", answer, 0o644)
+        run(*AIR, "ip", "address", "replace", f"{SERVER}/32", "dev", "lo")
+        if not self.page:
+            self.page = Process(self.log, "page", [*AIR, sys.executable, "-m", "vicinity_lab.page", SERVER, str(page)])
+            self.servers.append(self.page)
+            self.page.wait_for("SERVING")
 
     def on(self, name: str) -> None:
         self.start(name)

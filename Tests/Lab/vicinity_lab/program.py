@@ -71,6 +71,8 @@ class Program:
         directory = LAB / "agent"
         for name, text in self.scenario.rules.items():
             self.write_rules(name, text)
+        if self.scenario.configuration:
+            write(directory / "etc/vicinity.toml", self.scenario.configuration, 0o644)
         for name in ("run", "state", "log"):
             (directory / name).mkdir(exist_ok=True)
             os.chown(directory / name, 65534, 65534)

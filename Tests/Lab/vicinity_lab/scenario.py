@@ -17,8 +17,8 @@ VERBS = {
     "roam": {"station"}, "ap_on": set(), "ap_off": set(), "ap_vanish": {"until"}, "deauth": {"times"},
     "rfkill": {"station", "until"}, "link": {"station"}, "rename": {"station"}, "supplicant": {"station"},
     "agent": set(), "flood": set(), "air": {"station"}, "feed": set(),
-    "reach": {"station"}, "plug": {"verify"}, "unplug": set(), "server": {"only"}, "decided": set(), "ran": set(), "quiet": set(),
-    "resolver": set(),
+    "reach": {"station"}, "plug": {"verify"}, "unplug": set(), "server": {"only"}, "decided": set(), "ran": {"only"}, "quiet": set(),
+    "resolver": set(), "page": set(),
     "write": {"text"}, "remove": set(), "status": set(),
 }
 # Those that only a workstation knows, and what of them looks until it sees what is asked for.
@@ -97,6 +97,7 @@ class Scenario:
     rules: dict[str, str] = field(default_factory=dict)  # by file name
     decisions: list[dict] | None = None
     runs: dict[str, int] = field(default_factory=dict)
+    configuration: str = ""  # the agent's own
     dhcp: bool = False
     limit: int = 90
     core: bool = False

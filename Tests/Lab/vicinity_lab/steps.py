@@ -158,6 +158,11 @@ class Steps:
         else:
             self.air.serve(key, self.ap(step["only"]).index if "only" in step else None)
 
+    def do_page(self, who: str, _step: dict) -> None:
+        """Who answers for the page that the agent asks for: the `internet`, or a captive `portal`."""
+        self.air.show({"internet": "HTTP/1.1 200 OK\r\n\r\nNetworkManager is online\n",
+                       "portal": "HTTP/1.1 302 Found\r\nLocation: http://login.example/\r\n\r\n"}[who])
+
     def do_resolver(self, domain: str, _step: dict) -> None:
         """Somebody writes resolv.conf, as a DHCP client does."""
         RESOLVER.with_suffix(".new").write_text(f"search {domain}\n")
@@ -189,13 +194,17 @@ class Steps:
         self.log.wait(f"the agent to decide {fields}", lambda: place() is not None, 40)
         self.decided = place() + 1
 
-    def do_ran(self, counts: dict, _step: dict) -> None:
-        """Wait until the rules' commands ran so often since the beginning."""
+    def do_ran(self, counts: dict, step: dict) -> None:
+        """Wait until the rules' commands ran so often since the beginning; not oftener by then, where `only` is true."""
         if not self.program:
             return
+
+        def runs(name: str) -> int:
+            return [text.split()[0] for text in self.log.texts("run")].count(name)
         for name, count in counts.items():
-            self.log.wait(f"{name} to have run {count} times", lambda name=name, count=count: [
-                text.split()[0] for text in self.log.texts("run")].count(name) >= count, 40)
+            self.log.wait(f"{name} to have run {count} times", lambda name=name, count=count: runs(name) >= count, 40)
+            if step.get("only") and runs(name) > count:
+                raise RuntimeError(f"{name} ran {runs(name)} times by then, not {count}")
 
     def do_quiet(self, seconds: float, _step: dict) -> None:
         """So long the agent decides nothing: what it waits for must not come."""

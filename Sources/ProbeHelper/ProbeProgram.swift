@@ -28,7 +28,7 @@ public enum ProbeProgram {
         } else {
             answer = .badRequest
         }
-        return write(answer.line, by: Deadline(in: 1_000_000)) ? 0 : 74  // EX_IOERR
+        return Deadline(in: 1_000_000).writes(answer.line, to: STDOUT_FILENO) ? 0 : 74  // EX_IOERR
     }
 
     /// The first line, or what there is when the input ends; nil where it is too long or late.
@@ -44,17 +44,5 @@ public enum ProbeProgram {
             if count == 0 || line.last == UInt8(ascii: "\n") { return line }
         }
         return nil
-    }
-
-    private static func write(_ line: [UInt8], by deadline: Deadline) -> Bool {
-        var rest = line[...]
-        while !rest.isEmpty {
-            guard deadline.waits(for: STDOUT_FILENO, POLLOUT) else { return false }
-            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR || errno == EAGAIN { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
     }
 }

@@ -24,4 +24,17 @@ struct Deadline {
         }
         return false
     }
+
+    /// Whether all of it was written in time.
+    func writes(_ octets: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = octets[...]
+        while !rest.isEmpty {
+            guard waits(for: descriptor, POLLOUT) else { return false }
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
 }

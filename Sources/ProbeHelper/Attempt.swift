@@ -4,7 +4,7 @@ internal import Platform
 internal import ProbeProtocol
 
 extension ProbeRequest {
-    /// Tries one address after the other until one proves a key. Otherwise the answer is the one that came farthest.
+    /// Tries one address after the other until one proves a key or shows its page. Otherwise the answer is the one that came farthest.
     func answered(by deadline: Deadline) -> ProbeAnswer {
         var best: ProbeAnswer?
         for (position, address) in addresses.enumerated() {
@@ -12,7 +12,7 @@ extension ProbeRequest {
             let share = deadline.remaining / Int64(addresses.count - position)
             let answer = attempt(address, by: Deadline(in: share))
             switch answer {
-            case .proven, .interfaceGone, .badRequest: return answer
+            case .proven, .online, .interfaceGone, .badRequest: return answer
             default: if answer.distance > best?.distance ?? -1 { best = answer }
             }
         }
@@ -34,7 +34,10 @@ extension ProbeRequest {
             }
         }
         if let failure = connect(socket.rawValue, to: address, by: deadline) { return failure }
-        return handshake(on: socket.rawValue, by: deadline)
+        return switch purpose {
+        case .key(let pins): handshake(on: socket.rawValue, for: pins, by: deadline)
+        case .page(let path, let response): fetch(path, response, on: socket.rawValue, by: deadline)
+        }
     }
 
     /// Nil once the socket is connected.
@@ -56,7 +59,7 @@ extension ProbeRequest {
         }
     }
 
-    private func handshake(on socket: Int32, by deadline: Deadline) -> ProbeAnswer {
+    private func handshake(on socket: Int32, for pins: [SPKIPin], by deadline: Deadline) -> ProbeAnswer {
         guard let session = TLSSession(on: socket, name: isServerNameNumeric ? nil : serverName) else {
             return .tlsFailed(reason: TLSSession.reason)
         }
@@ -87,9 +90,9 @@ extension ProbeAnswer {
         case .unreachable: 1
         case .timedOut: 2
         case .refused: 3
-        case .tlsFailed: 4
-        case .pinMismatch: 5
-        case .proven: 6
+        case .tlsFailed, .unexpected: 4
+        case .pinMismatch, .captured: 5
+        case .proven, .online: 6
         }
     }
 }
