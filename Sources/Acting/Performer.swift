@@ -49,6 +49,7 @@ final class Performer {
         case .hold(let digest, let states): hold(digest, states)
         case .run(let id, let digest, let action): run(id, digest, action)
         case .cancel(let id): running[id]?.cancel()
+        case .verify(let daemon): reconciler.verify(daemon.forgets)
         case .protect(let delay): protect(after: delay * 1_000)
         case .release: reconciler.declare([])
         }
@@ -113,6 +114,16 @@ final class Performer {
                 self.protection = nil
                 self.reconciler.protect()
             }
+        }
+    }
+}
+
+extension HelperRequest.Daemon {
+    /// Whether it is what holds the place.
+    fileprivate func forgets(_ place: PlaceName) -> Bool {
+        switch (self, place) {
+        case (.firewalld, .zone), (.networkManager, .networkManager): true
+        default: false
         }
     }
 }

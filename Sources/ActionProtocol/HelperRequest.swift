@@ -12,6 +12,8 @@ public enum HelperRequest: Hashable, Sendable {
     case run(id: UInt64, digest: String, NamedAction)
     /// The action is obsolete.
     case cancel(id: UInt64)
+    /// A daemon was started anew and may have forgotten what shall hold.
+    case verify(Daemon)
     /// Undo what lowers protection unless a `hold` comes within so many milliseconds. Of root only.
     case protect(after: Int64)
     /// Undo everything, as before the helper is taken away. Of root only.
@@ -21,6 +23,12 @@ public enum HelperRequest: Hashable, Sendable {
     public static let maximumSize = 1 << 20
     public static let maximumStates = 4_096
     public static let maximumDelay: Int64 = 60_000
+
+    /// Who forgets, when it is started anew, what it was told to hold.
+    public enum Daemon: String, Hashable, Sendable, CaseIterable {
+        case firewalld
+        case networkManager = "networkmanager"
+    }
 }
 
 /// A state action by its place in the rule files.
@@ -88,6 +96,9 @@ extension HelperRequest {
             case .cancel(let id):
                 writer.field("do", "cancel")
                 writer.field("id", id)
+            case .verify(let daemon):
+                writer.field("do", "verify")
+                writer.field("daemon", daemon.rawValue)
             case .protect(let delay):
                 writer.field("do", "protect")
                 writer.field("after_ms", delay)
@@ -119,6 +130,9 @@ extension HelperRequest {
         case "cancel":
             guard let id = Name.identifier(value["id"]) else { return nil }
             self = .cancel(id: id)
+        case "verify":
+            guard let daemon = value["daemon"]?.string.flatMap(Daemon.init) else { return nil }
+            self = .verify(daemon)
         case "protect":
             guard let delay = value["after_ms"]?.integer, (0...HelperRequest.maximumDelay).contains(delay) else {
                 return nil
@@ -132,7 +146,7 @@ extension HelperRequest {
     /// Whether only root may ask for it.
     public var takesRoot: Bool {
         switch self {
-        case .hold, .run, .cancel: false
+        case .hold, .run, .cancel, .verify: false
         case .protect, .release: true
         }
     }

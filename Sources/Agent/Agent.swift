@@ -34,6 +34,7 @@ package final class Agent {
     private var source: RuleSource?
     private var control: ControlService?
     private var clock: ClockWatch?
+    private var daemons: DaemonWatch?
     private var ruleProblems: [String] = []
     private var problems: [String: String] = [:]
 
@@ -93,6 +94,7 @@ package final class Agent {
             }
         }
         watcher.afterChange = { [unowned self] in perform(engine.update(watcher.environment, at: .now())) }
+        daemons = DaemonWatch(on: loop) { [unowned self] in dispatcher.verify($0) }
         // Rules can have times.
         clock = try? ClockWatch(on: loop) { [unowned self] in advance() }
         let control = ControlService(of: self, on: loop) { [unowned self] problem in
@@ -134,6 +136,7 @@ package final class Agent {
         ServiceManager.stopping()
         watcher.onChange = nil
         watcher.afterChange = nil
+        daemons = nil
         if let timer { loop.cancel(timer.timer) }
         dispatcher.stop()
         prober.cancelAll()

@@ -118,6 +118,14 @@ final class ActionDispatcher {
         declare(toRoot: always)
     }
 
+    /// A daemon was started anew: root's helper sets again what that has forgotten.
+    func verify(_ daemon: HelperRequest.Daemon) {
+        guard !rootStates.states.isEmpty, root.isInstalled else { return }
+        // One that starts by this has to learn first what shall hold.
+        declareToRoot()
+        root.send(.verify(daemon))
+    }
+
     /// Something is about to happen: root's helper, which will be needed then, may start already.
     func prepare() {
         if !ruleSet.rules.isEmpty, root.isInstalled { root.wake() }

@@ -90,6 +90,11 @@ class Peers:
         self.wait_for_quiet(BURST_MS / 1000 * 4)
         self.workstation.capture.stop(signal.SIGINT)
         visits, marks = self.visits(), self.marks()
+        for visit in visits:
+            self.log.add("visit", str(visit))
+        for mark in marks:
+            if self.is_obsolete(mark, visits):
+                self.log.add("obsolete", str(mark))
         steady = [visit for visit in visits if visit.connected < began_burst]
         for visit, following in zip(steady, [*steady[1:], None]):
             self.assign(visit, following, marks[:count])

@@ -19,8 +19,8 @@ from .workstation_steps import WorkstationSteps
 class Workstation:
     """The air, and after it (see the unit of the driver) everything that watches the network."""
 
-    def __init__(self, send, scenario, captures: bool):
-        self.log, self.scenario = Log(send), scenario
+    def __init__(self, send, scenario, captures: bool, seed: int = 0):
+        self.log, self.scenario, self.seed = Log(send), scenario, seed
         self.air = Air(self.log, scenario)
         self.watch = Watch(self.log)
         self.capture = self.start_capture() if captures else None
@@ -42,7 +42,8 @@ class Workstation:
         self.log.add("session", f"ready {boot_seconds()} s after the start of the kernel")
 
     def steps(self) -> WorkstationSteps:
-        return WorkstationSteps(self.log, self.scenario, self.air, self.watch, self.managers, self.installed)
+        return WorkstationSteps(self.log, self.scenario, self.air, self.watch, self.managers, self.installed,
+                                seed=self.seed)
 
     def play(self) -> None:
         self.wait_until_ready()
@@ -57,11 +58,11 @@ class Workstation:
                 pass  # the host says what is missing
 
 
-def run_scenario(send, scenario, captures: bool) -> None:
+def run_scenario(send, scenario, captures: bool, seed: int) -> None:
     send({"kind": "begin", "scenario": scenario.name, "manager": "systemd"})
     problems, trouble, workstation = [], None, None
     try:
-        workstation = Workstation(send, scenario, captures)
+        workstation = Workstation(send, scenario, captures, seed)
         workstation.play()
     except AirTrouble as error:
         trouble = str(error)
@@ -86,7 +87,7 @@ def main() -> None:
         prepare()
         scenario = scenarios.load(scenarios.LAB / job["scenario"], job["rules"])
         if job["do"] == "run":
-            run_scenario(send, scenario, job["captures"])
+            run_scenario(send, scenario, job["captures"], job["seed"])
         else:
             if job["do"] == "peers":
                 install_dispatchers()
