@@ -6,8 +6,10 @@ import signal
 import statistics
 import time
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
+from . import expect
 from .netlink import CONNECT, DISCONNECT, GenericNetlink, addresses, events
 from .watching import LAB, Timeout, write
 
@@ -166,6 +168,24 @@ class Peers:
         return mark.is_enter and not any(
             visit.connected <= mark.at < visit.left and mark.network in (None, visit.network) for visit in visits)
 
+    def steps_of(self, visits: list[Visit]) -> dict:
+        """Where the time of a rule with `ready = "link"` goes (ms): until the link is authorised and we know, until that
+        is decided, until the program runs."""
+        told = [(nanoseconds(line["time"]), line) for line in self.workstation.installed.lines("agent")]
+
+        def first(visit: Visit, fields: dict) -> int | None:
+            return min((at for at, line in told if visit.connected <= at < visit.left and expect.agrees(line, fields)),
+                       default=None)
+        found = []
+        for visit in visits:
+            moments = [visit.connected, first(visit, {"type": "wifi.joined"}),
+                       first(visit, {"type": "rule.activated", "rule.name": f"{visit.network}-soon"}),
+                       visit.enters.get("vicinity_soon")]
+            if None not in moments:
+                found.append([after - before for before, after in zip(moments, moments[1:])])
+        return {name: median(row[number] / 1e6 for row in found)
+                for number, name in enumerate(("authorised_ms", "decided_ms", "began_ms"))}
+
     # What it comes to
 
     def report(self, steady: list[Visit], visits: list[Visit], marks: list[Mark], count: int) -> dict:
@@ -180,6 +200,7 @@ class Peers:
             "burst_stay_ms": median((visit.left - visit.connected) / 1e6 for visit in visits[len(steady):]),
             "action_latency_ratio_vs_nm_dispatcher": ratio("nm_dispatcher"),
             "action_latency_ratio_vs_networkd_dispatcher": ratio("networkd_dispatcher"),
+            "vicinity_steps": self.steps_of(steady),
             "action_latency_from_address_ms": table["vicinity_usual"]["from_address_ms"],
             "obsolete_runs": sum(table[who][key] for who in ("vicinity_soon", "vicinity_usual")
                                  for key in ("obsolete_runs", "burst_obsolete_runs")), **table}
@@ -201,6 +222,12 @@ class Peers:
                 for visit, following in zip(steady, steady[1:])),
             "obsolete_runs": obsolete[0], "burst_obsolete_runs": obsolete[1],
             "burst_runs": sum(mark.who == who for mark in marks[count:])}
+
+
+def nanoseconds(text: str) -> int:
+    """Of the feed's `time`."""
+    moment = datetime.fromisoformat(text)
+    return int(moment.timestamp()) * 1_000_000_000 + moment.microsecond * 1000
 
 
 def median(values) -> int | None:
