@@ -49,6 +49,7 @@ final class Performer {
         case .hold(let digest, let states): hold(digest, states)
         case .run(let id, let digest, let action): run(id, digest, action)
         case .cancel(let id): running[id]?.cancel()
+        case .prepare: edges.prepare()
         case .verify(let daemon): reconciler.verify(daemon.forgets)
         case .protect(let delay): protect(after: delay * 1_000)
         case .release: reconciler.declare([])
@@ -148,4 +149,7 @@ protocol EdgePerforming: AnyObject {
 
     /// Ends what a killed predecessor left running.
     func stopLeftovers() async
+
+    /// Asks beforehand what has to be asked anyway.
+    func prepare()
 }

@@ -12,6 +12,8 @@ public enum HelperRequest: Hashable, Sendable {
     case run(id: UInt64, digest: String, NamedAction)
     /// The action is obsolete.
     case cancel(id: UInt64)
+    /// An action may be asked for soon.
+    case prepare
     /// A daemon was started anew and may have forgotten what shall hold.
     case verify(Daemon)
     /// Undo what lowers protection unless a `hold` comes within so many milliseconds. Of root only.
@@ -96,6 +98,7 @@ extension HelperRequest {
             case .cancel(let id):
                 writer.field("do", "cancel")
                 writer.field("id", id)
+            case .prepare: writer.field("do", "prepare")
             case .verify(let daemon):
                 writer.field("do", "verify")
                 writer.field("daemon", daemon.rawValue)
@@ -130,6 +133,7 @@ extension HelperRequest {
         case "cancel":
             guard let id = Name.identifier(value["id"]) else { return nil }
             self = .cancel(id: id)
+        case "prepare": self = .prepare
         case "verify":
             guard let daemon = value["daemon"]?.string.flatMap(Daemon.init) else { return nil }
             self = .verify(daemon)
@@ -146,7 +150,7 @@ extension HelperRequest {
     /// Whether only root may ask for it.
     public var takesRoot: Bool {
         switch self {
-        case .hold, .run, .cancel, .verify: false
+        case .hold, .run, .cancel, .prepare, .verify: false
         case .protect, .release: true
         }
     }

@@ -28,7 +28,7 @@ import Testing
             .run(id: 0, digest: digest, NamedAction(rule: "a", edge: .enter, index: 3, record: full)),
             .run(
                 id: UInt64(Int64.max), digest: digest, NamedAction(rule: "a", edge: .leave, index: 0, record: bare)),
-            .cancel(id: 7), .verify(.firewalld), .verify(.networkManager), .protect(after: 0),
+            .cancel(id: 7), .prepare, .verify(.firewalld), .verify(.networkManager), .protect(after: 0),
             .protect(after: HelperRequest.maximumDelay), .release,
         ]
     }

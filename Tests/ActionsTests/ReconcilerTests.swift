@@ -344,6 +344,27 @@ enum ActionLoop {
         #expect(stage.world.value(.unit("vpn.service"), "active") == .unset)
     }
 
+    /// The disk was full as a place was put back, and the helper ended: the next one does not take the place for held.
+    @Test @ActionActor func whatWasDoneWithoutAJournalIsLookedAtAgain() async throws {
+        let stage = try Machine()
+        let zone = PlaceName.zone(interface: "wlan0")
+        let home = want("home", effect: .relaxing, (zone, ["zone": "home"]))
+        await stage.hold(home)
+        #expect(mkdir("\(stage.path).new", 0o700) == 0)
+        await stage.hold()
+        #expect(stage.world.value(zone, "zone") == .unset)
+        stage.restart()
+        #expect(rmdir("\(stage.path).new") == 0)
+        await stage.hold(home)
+        #expect(stage.world.value(zone, "zone") == .value("home"))
+        // From here on the journal is true again.
+        stage.world.set(zone, "zone", "mine")
+        stage.restart()
+        await stage.hold(home)
+        #expect(stage.world.value(zone, "zone") == .value("mine"))
+        #expect(!Files.exists("\(stage.path).stale"))
+    }
+
     @Test @ActionActor func aDamagedJournalIsKeptAsideAndSaidSo() async throws {
         let stage = try Machine()
         await stage.hold(want("office", (.apt, ["a": "1"])))

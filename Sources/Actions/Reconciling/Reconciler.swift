@@ -40,7 +40,7 @@ public final class Reconciler {
     }
 
     private let places: any Places
-    private let journal: Journal
+    private var journal: Journal
     private let boot: String
     private var ledger = Ledger()
     private var wishes: [PlaceName: Ledger.Wish] = [:]

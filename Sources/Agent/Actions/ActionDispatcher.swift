@@ -126,9 +126,10 @@ final class ActionDispatcher {
         root.send(.verify(daemon))
     }
 
-    /// Something is about to happen: root's helper, which will be needed then, may start already.
+    /// Something is about to happen: root's helper, which will be needed then, may start already
+    /// and ask what it will have to know.
     func prepare() {
-        if !ruleSet.rules.isEmpty, root.isInstalled { root.wake() }
+        if !ruleSet.rules.isEmpty, root.isInstalled, root.wake() { root.send(.prepare) }
     }
 
     /// Whether somebody has not been told by the present rules, which may ask for the same as the last.

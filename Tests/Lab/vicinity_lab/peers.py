@@ -1,6 +1,8 @@
 """In the guest: NetworkManager's dispatcher, networkd-dispatcher and the agent's rules start the same small program on
 the same transitions, and a capture of the kernel's messages says what there was to react to."""
 
+import json
+import re
 import shutil
 import signal
 import statistics
@@ -11,7 +13,7 @@ from pathlib import Path
 
 from . import expect
 from .netlink import CONNECT, DISCONNECT, GenericNetlink, addresses, events
-from .watching import LAB, Timeout, write
+from .watching import LAB, Timeout, run, write
 
 SWITCHES = 10
 BURST = 6
@@ -97,6 +99,10 @@ class Peers:
         for mark in marks:
             if self.is_obsolete(mark, visits):
                 self.log.add("obsolete", str(mark))
+        seen = len([text for text in self.log.texts("iw") if " connected to " in text])
+        if seen != len(visits):
+            # Whoever acts on what the capture lacks would count as obsolete.
+            raise RuntimeError(f"{seen} associations, and the capture has {len(visits)}: {self.log.texts('tcpdump')[-3:]}")
         steady = [visit for visit in visits if visit.connected < began_burst]
         for visit, following in zip(steady, [*steady[1:], None]):
             self.assign(visit, following, marks[:count])
@@ -170,21 +176,25 @@ class Peers:
 
     def steps_of(self, visits: list[Visit]) -> dict:
         """Where the time of a rule with `ready = "link"` goes (ms): until the link is authorised and we know, until that
-        is decided, until the program runs."""
+        is decided, until systemd has been asked for the command's unit, until the program runs."""
         told = [(nanoseconds(line["time"]), line) for line in self.workstation.installed.lines("agent")]
 
-        def first(visit: Visit, fields: dict) -> int | None:
-            return min((at for at, line in told if visit.connected <= at < visit.left and expect.agrees(line, fields)),
-                       default=None)
+        asked = unit_starts()
+
+        def first(visit: Visit, fields: dict) -> tuple[int, dict] | tuple[None, dict]:
+            return min(((at, line) for at, line in told if visit.connected <= at < visit.left
+                        and expect.agrees(line, fields)), key=lambda entry: entry[0], default=(None, {}))
         found = []
         for visit in visits:
-            moments = [visit.connected, first(visit, {"type": "wifi.joined"}),
-                       first(visit, {"type": "rule.activated", "rule.name": f"{visit.network}-soon"}),
-                       visit.enters.get("vicinity_soon")]
+            rule = f"{visit.network}-soon"
+            action = first(visit, {"type": "action.started", "action.rule": rule})[1]
+            moments = [visit.connected, first(visit, {"type": "wifi.joined"})[0],
+                       first(visit, {"type": "rule.activated", "rule.name": rule})[0],
+                       asked.get(expect.lookup(action, "action.id")), visit.enters.get("vicinity_soon")]
             if None not in moments:
                 found.append([after - before for before, after in zip(moments, moments[1:])])
         return {name: median(row[number] / 1e6 for row in found)
-                for number, name in enumerate(("authorised_ms", "decided_ms", "began_ms"))}
+                for number, name in enumerate(("authorised_ms", "decided_ms", "asked_ms", "began_ms"))}
 
     # What it comes to
 
@@ -222,6 +232,18 @@ class Peers:
                 for visit, following in zip(steady, steady[1:])),
             "obsolete_runs": obsolete[0], "burst_obsolete_runs": obsolete[1],
             "burst_runs": sum(mark.who == who for mark in marks[count:])}
+
+
+def unit_starts() -> dict[int, int]:
+    """When systemd began to start the unit of each command (ns), by the action's number."""
+    found = {}
+    for line in run("journalctl", "--output=json", "--output-fields=MESSAGE,_SOURCE_REALTIME_TIMESTAMP", "_PID=1",
+                    limit=120).splitlines():
+        entry = json.loads(line)
+        match = re.match(r"Starting vicinity-command-(\d+)\.service", str(entry.get("MESSAGE")))
+        if match and "_SOURCE_REALTIME_TIMESTAMP" in entry:
+            found[int(match.group(1))] = int(entry["_SOURCE_REALTIME_TIMESTAMP"]) * 1000
+    return found
 
 
 def nanoseconds(text: str) -> int:

@@ -10,6 +10,7 @@ from .air import Air, Watch
 from .guest import Sender, prepare
 from .installed import Installed, boot_seconds, notify_ready
 from .managers import WorkstationNetworkManager
+from .netlink import CAPTURE
 from .peers import Peers, install_dispatchers
 from .session import wait_for_session
 from .watching import LAB, AirTrouble, Log, Process, Timeout
@@ -29,8 +30,7 @@ class Workstation:
         notify_ready()
 
     def start_capture(self) -> Process:
-        process = Process(self.log, "tcpdump", ["tcpdump", "-i", "nlmon0", "-Z", "root", "--immediate-mode", "-U", "-w",
-                                                str(LAB / "capture.pcap")])
+        process = Process(self.log, "tcpdump", [*CAPTURE, str(LAB / "capture.pcap")])
         process.wait_for("listening on")
         return process
 
