@@ -25,11 +25,11 @@ class Plugs:
         """`count` plugs, one after the other, while something else goes on. Without an access point its plug is spared."""
         chosen = [(self.random.uniform(0, LONGEST), self.random.choice(
             [name for name in self.names if ap or name != "access_point"])) for _ in range(count)]
-        thread = threading.Thread(target=self.pull_all, args=(chosen, ap), daemon=True)
+        thread = threading.Thread(target=self.carry_out, args=(chosen, ap), daemon=True)
         thread.start()
         return thread
 
-    def pull_all(self, chosen: list[tuple[float, str]], ap: str | None) -> None:
+    def carry_out(self, chosen: list[tuple[float, str]], ap: str | None) -> None:
         for pause, name in chosen:
             select.select([], [], [], pause)  # the moment is random: there is nothing to wait for
             self.log.add("plug", name)
