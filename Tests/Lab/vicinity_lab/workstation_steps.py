@@ -53,13 +53,23 @@ class WorkstationSteps(Steps):
                 self.manager.wait_for_address(since)
             except (RuntimeError, Timeout) as error:
                 self.log.add("step", f"again: {error}")
-                run("nm-online", "--quiet", "--timeout=1", check=False)  # while NetworkManager starts, it is no use
+                self.wait_for_manager()
         if not self.is_on(ap):
             raise AirTrouble(f"the station does not get to {name}")
 
+    def wait_for_manager(self) -> None:
+        """Until NetworkManager, which may be starting, could use the interface."""
+        deadline = time.monotonic() + 60
+        while self.device_state() < 30 and time.monotonic() < deadline:
+            select.select([], [], [], LOOK_AGAIN)
+
     def is_on(self, ap) -> bool:
-        active = run("nmcli", "-g", "GENERAL.STATE", "device", "show", self.interface, check=False)
-        return active.startswith("100 ") and ap.bssid in run("iw", "dev", self.interface, "link", check=False)
+        return self.device_state() == 100 and ap.bssid in run("iw", "dev", self.interface, "link", check=False)
+
+    def device_state(self) -> int:
+        """NMDeviceState: 30 is disconnected, 100 activated; 0 where NetworkManager says nothing."""
+        code, text = execute(["nmcli", "-g", "GENERAL.STATE", "device", "show", self.interface])
+        return int(text.split()[0]) if code == 0 and text[:1].isdigit() else 0
 
     # What other programs see
 
