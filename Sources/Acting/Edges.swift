@@ -26,6 +26,8 @@ final class Edges: EdgePerforming {
 
     func stopLeftovers() async { await commands.stopLeftovers() }
 
+    func prepare() { commands.prepare() }
+
     func perform(
         _ action: EdgeAction, of rule: Rule, _ record: EventRecord, id: UInt64, started: @escaping () -> Void
     ) async -> ActionEnd {

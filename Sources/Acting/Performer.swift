@@ -50,6 +50,8 @@ final class Performer {
         case .run(let id, let digest, let action): run(id, digest, action)
         case .cancel(let id): running[id]?.cancel()
         case .portal(let digest, let state): tellOfPortal(digest, state)
+        case .prepare: edges.prepare()
+        case .verify(let daemon): reconciler.verify(daemon.forgets)
         case .protect(let delay): protect(after: delay * 1_000)
         case .release: reconciler.declare([])
         }
@@ -132,6 +134,16 @@ final class Performer {
     }
 }
 
+extension HelperRequest.Daemon {
+    /// Whether it is what holds the place.
+    fileprivate func forgets(_ place: PlaceName) -> Bool {
+        switch (self, place) {
+        case (.firewalld, .zone), (.networkManager, .networkManager): true
+        default: false
+        }
+    }
+}
+
 extension StateOutcome {
     init(_ outcome: Reconciler.Outcome) {
         switch outcome {
@@ -152,4 +164,7 @@ protocol EdgePerforming: AnyObject {
 
     /// Ends what a killed predecessor left running.
     func stopLeftovers() async
+
+    /// Asks beforehand what has to be asked anyway.
+    func prepare()
 }

@@ -15,6 +15,10 @@ public enum HelperRequest: Hashable, Sendable {
     /// This state, a VPN, waits until somebody has signed in at the network's captive portal: tell the user. Of helpers
     /// in sessions only.
     case portal(digest: String, NamedState)
+    /// An action may be asked for soon.
+    case prepare
+    /// A daemon was started anew and may have forgotten what shall hold.
+    case verify(Daemon)
     /// Undo what lowers protection unless a `hold` comes within so many milliseconds. Of root only.
     case protect(after: Int64)
     /// Undo everything, as before the helper is taken away. Of root only.
@@ -24,6 +28,12 @@ public enum HelperRequest: Hashable, Sendable {
     public static let maximumSize = 1 << 20
     public static let maximumStates = 4_096
     public static let maximumDelay: Int64 = 60_000
+
+    /// Who forgets, when it is started anew, what it was told to hold.
+    public enum Daemon: String, Hashable, Sendable, CaseIterable {
+        case firewalld
+        case networkManager = "networkmanager"
+    }
 }
 
 /// A state action by its place in the rule files.
@@ -88,6 +98,10 @@ extension HelperRequest {
                 writer.field("do", "portal")
                 writer.field("digest", digest)
                 state.write(to: &writer)
+            case .prepare: writer.field("do", "prepare")
+            case .verify(let daemon):
+                writer.field("do", "verify")
+                writer.field("daemon", daemon.rawValue)
             case .protect(let delay):
                 writer.field("do", "protect")
                 writer.field("after_ms", delay)
@@ -122,6 +136,10 @@ extension HelperRequest {
         case "portal":
             guard let digest = Name.digest(value["digest"]), let state = NamedState(value) else { return nil }
             self = .portal(digest: digest, state)
+        case "prepare": self = .prepare
+        case "verify":
+            guard let daemon = value["daemon"]?.string.flatMap(Daemon.init) else { return nil }
+            self = .verify(daemon)
         case "protect":
             guard let delay = value["after_ms"]?.integer, (0...HelperRequest.maximumDelay).contains(delay) else {
                 return nil
@@ -135,7 +153,7 @@ extension HelperRequest {
     /// Whether only root may ask for it.
     public var takesRoot: Bool {
         switch self {
-        case .hold, .run, .cancel, .portal: false
+        case .hold, .run, .cancel, .portal, .prepare, .verify: false
         case .protect, .release: true
         }
     }

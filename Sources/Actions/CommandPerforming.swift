@@ -11,4 +11,7 @@ public protocol CommandPerforming: AnyObject {
 
     /// Ends what a killed predecessor of this process left running.
     func stopLeftovers() async
+
+    /// A command may have to run soon.
+    func prepare()
 }

@@ -36,6 +36,7 @@ package final class Agent {
     private var source: RuleSource?
     private var control: ControlService?
     private var clock: ClockWatch?
+    private var daemons: DaemonWatch?
     private var ruleProblems: [String] = []
     private var problems: [String: String] = [:]
 
@@ -102,6 +103,7 @@ package final class Agent {
         connectivityCheck = rules?.configuration?.connectivity
         checker.onResult = { [unowned self] in watcher.checked($0) }
         lookFarther()
+        daemons = DaemonWatch(on: loop) { [unowned self] in dispatcher.verify($0) }
         // Rules can have times.
         clock = try? ClockWatch(on: loop) { [unowned self] in advance() }
         let control = ControlService(of: self, on: loop) { [unowned self] problem in
@@ -145,6 +147,7 @@ package final class Agent {
         ServiceManager.stopping()
         watcher.onChange = nil
         watcher.afterChange = nil
+        daemons = nil
         if let timer { loop.cancel(timer.timer) }
         dispatcher.stop()
         checker.stop()

@@ -51,9 +51,9 @@ public final class SystemBus {
 
     /// Messages that are handled in one go.
     private static let turn = 64
-    /// A bus that went away, or is not there yet, is tried again after this long, so many times (µs).
+    /// A bus that went away, or is not there yet, is tried again after this long (µs), later half as often each time.
     private static let retryDelay: Int64 = 2_000_000
-    private static let retryLimit = 5
+    private static let lastRetryDelay: Int64 = 60_000_000
     /// µs; whoever has not answered by then knows nothing that is worth waiting for.
     public static let callLimit: UInt64 = 2_000_000
 
@@ -323,10 +323,12 @@ public final class SystemBus {
 
     /// The bus is restarted on upgrades, and with it, managers.
     private func retry() {
-        guard isPersistent, retries < SystemBus.retryLimit else { return }
+        guard isPersistent else { return }
+        // At first it is often a restart.
+        let delay = min(SystemBus.retryDelay << max(min(retries, 9) - 4, 0), SystemBus.lastRetryDelay)
         retries += 1
         if let timer { loop.cancel(timer) }
-        timer = loop.schedule(at: Timestamp.now().boottime + SystemBus.retryDelay) { [unowned self] in
+        timer = loop.schedule(at: Timestamp.now().boottime + delay) { [unowned self] in
             timer = nil
             if !open() { retry() } else if isConnected { onReturn?() }
         }

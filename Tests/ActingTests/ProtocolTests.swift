@@ -28,7 +28,8 @@ import Testing
             .run(id: 0, digest: digest, NamedAction(rule: "a", edge: .enter, index: 3, record: full)),
             .run(
                 id: UInt64(Int64.max), digest: digest, NamedAction(rule: "a", edge: .leave, index: 0, record: bare)),
-            .portal(digest: digest, NamedState(rule: "a", index: 2, record: full)), .cancel(id: 7), .protect(after: 0),
+            .portal(digest: digest, NamedState(rule: "a", index: 2, record: full)), .cancel(id: 7), .prepare,
+            .verify(.firewalld), .verify(.networkManager), .protect(after: 0),
             .protect(after: HelperRequest.maximumDelay), .release,
         ]
     }

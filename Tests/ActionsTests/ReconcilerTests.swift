@@ -288,6 +288,34 @@ enum ActionLoop {
         #expect(stage.world.value(.zone(interface: "wlan0"), "zone") == .value("home"))
     }
 
+    /// A daemon that was started anew holds nothing: whatever a rule asks for is set again, and the helper may be new too.
+    @Test @ActionActor func whatADaemonForgotIsSetAgain() async throws {
+        let stage = try Machine()
+        let (zone, vpn) = (PlaceName.zone(interface: "wlan0"), PlaceName.networkManager("corp"))
+        let wanted = [
+            want("home", effect: .relaxing, (zone, ["zone": "home"])),
+            want("away", effect: .tightening, (vpn, ["state": "up"])),
+        ]
+        stage.reconciler.declare(wanted)
+        await stage.settle()
+        stage.restart()
+        stage.world.set(zone, "zone", "public")
+        stage.world.set(vpn, "state", "down")
+        stage.reconciler.declare(wanted)
+        await stage.settle()
+        #expect(stage.world.value(zone, "zone") == .value("public"))
+        stage.reconciler.verify { $0 == zone }
+        await stage.settle()
+        #expect(stage.world.value(zone, "zone") == .value("home"))
+        // Another daemon's: a person may have ended it.
+        #expect(stage.world.value(vpn, "state") == .value("down"))
+        // What is set by others while the daemon begins was not meant by a person either.
+        stage.world.set(zone, "zone", "external")
+        stage.reconciler.reassert(zone)
+        await stage.settle()
+        #expect(stage.world.value(zone, "zone") == .value("home"))
+    }
+
     @Test @ActionActor func announcedProtectionOutlivesAKill() async throws {
         let stage = try Machine()
         await stage.hold(want("home", effect: .relaxing, (.zone(interface: "wlan0"), ["zone": "home"])))
@@ -314,6 +342,27 @@ enum ActionLoop {
         // What was put in place goes, too.
         await stage.hold()
         #expect(stage.world.value(.unit("vpn.service"), "active") == .unset)
+    }
+
+    /// The disk was full as a place was put back, and the helper ended: the next one does not take the place for held.
+    @Test @ActionActor func whatWasDoneWithoutAJournalIsLookedAtAgain() async throws {
+        let stage = try Machine()
+        let zone = PlaceName.zone(interface: "wlan0")
+        let home = want("home", effect: .relaxing, (zone, ["zone": "home"]))
+        await stage.hold(home)
+        #expect(mkdir("\(stage.path).new", 0o700) == 0)
+        await stage.hold()
+        #expect(stage.world.value(zone, "zone") == .unset)
+        stage.restart()
+        #expect(rmdir("\(stage.path).new") == 0)
+        await stage.hold(home)
+        #expect(stage.world.value(zone, "zone") == .value("home"))
+        // From here on the journal is true again.
+        stage.world.set(zone, "zone", "mine")
+        stage.restart()
+        await stage.hold(home)
+        #expect(stage.world.value(zone, "zone") == .value("mine"))
+        #expect(!Files.exists("\(stage.path).stale"))
     }
 
     @Test @ActionActor func aDamagedJournalIsKeptAsideAndSaidSo() async throws {

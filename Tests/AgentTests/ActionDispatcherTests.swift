@@ -210,4 +210,17 @@ private func held(_ request: HelperRequest) -> [HelperReport] {
         #expect(stage.helper.digests == [Stage.first, Stage.first])
         #expect(stage.events.filter { $0 == "action.failed" }.count == 1)
     }
+
+    /// Root's helper may begin by this: it learns first what shall hold.
+    @Test func aDaemonThatWasStartedAnewIsSaidToTheHelperAfterWhatShallHold() throws {
+        let stage = try Stage()
+        stage.helper.answer = held
+        stage.use(Stage.first)
+        stage.dispatcher.verify(.firewalld)
+        stage.hold()
+        stage.dispatcher.verify(.firewalld)
+        try stage.play { stage.helper.requests.last == .verify(.firewalld) && stage.events.count == 2 }
+        #expect(stage.helper.requests.count == 3)
+        #expect(stage.helper.digests == [Stage.first, Stage.first])
+    }
 }

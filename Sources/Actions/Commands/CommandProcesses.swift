@@ -43,6 +43,8 @@ public final class CommandProcesses: CommandPerforming {
 
     public func stopLeftovers() async {}
 
+    public func prepare() {}
+
     /// setpriv(1) with the user's numbers and groups; nil where there is no such user.
     private static func become(_ user: String) -> [String]? {
         guard let entry = unsafe getpwnam(user) else { return nil }

@@ -66,19 +66,19 @@ final class CommandUnit {
     func cancel() { end(because: .cancelled) }
 
     private func end() async throws(BusError) -> CommandResult.End {
-        let environment = try await manager.bus.property(
-            ServiceManager.name, ServiceManager.path, ServiceManager.manager, "Environment")
+        let environment = try await manager.variables()
         try await manager.subscribe()
+        let jobs = try manager.watchJobs()
+        defer { jobs.end() }
+        if cause != nil { return .dropped }
+        let job = try await start(environment)
+        isRunning = true
+        // Not before: its state is asked for after that.
         let path = ServiceManager.path(of: name)
         let states = try manager.bus.watch(
             "sender='\(ServiceManager.name)',path='\(path)',interface='org.freedesktop.DBus.Properties',"
                 + "member='PropertiesChanged',arg0='\(ServiceManager.unit)'")
         defer { states.end() }
-        let jobs = try manager.watchJobs()
-        defer { jobs.end() }
-        if cause != nil { return .dropped }
-        let job = try await start(environment.list?.compactMap(\.text) ?? [])
-        isRunning = true
         // What was cancelled meanwhile is ended now.
         if cause != nil { stop() }
         scheduleTimeout()

@@ -42,6 +42,14 @@ public final class CommandUnits: CommandPerforming {
         for stop in stops { await stop.value }
     }
 
+    public func prepare() {
+        ActionActor.task { [manager] in
+            try? await manager.subscribe()
+            manager.forgetVariables()
+            _ = try? await manager.variables()
+        }
+    }
+
     private func stop(_ unit: String) async {
         guard ServiceManager.isName(unit) else { return }
         do throws(BusError) {

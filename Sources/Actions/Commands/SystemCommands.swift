@@ -20,4 +20,6 @@ public final class SystemCommands: CommandPerforming {
     }
 
     public func stopLeftovers() async { await performer.stopLeftovers() }
+
+    public func prepare() { performer.prepare() }
 }

@@ -13,6 +13,10 @@ public final class ServiceManager {
     /// For people: how one looks at a unit of its.
     let command: String
     private var isSubscribed = false
+    private var known: (variables: [String], until: Int64)?
+
+    /// How long what it hands on is taken for the same (µs): between a handshake's beginning and its end.
+    private static let lifetime: Int64 = 10_000_000
 
     /// - Parameters:
     ///   - bus: the machine's, or the user's.
@@ -41,6 +45,20 @@ public final class ServiceManager {
         }
         isSubscribed = true
     }
+
+    /// What it hands on of its own environment to the units that it starts, `NAME=value`.
+    func variables() async throws(BusError) -> [String] {
+        let now = Timestamp.now().boottime
+        if let known, now < known.until { return known.variables }
+        let value = try await bus.property(
+            ServiceManager.name, ServiceManager.path, ServiceManager.manager, "Environment")
+        let variables = value.list?.compactMap(\.text) ?? []
+        known = (variables, now + ServiceManager.lifetime)
+        return variables
+    }
+
+    /// They are asked for again.
+    func forgetVariables() { known = nil }
 
     /// How a job ended: `done`, `failed`, `canceled`, `timeout`, `dependency`, `skipped` and others of systemd's words.
     func ended(_ job: String, _ watch: SignalWatch, until deadline: Int64?) async throws(BusError) -> String {

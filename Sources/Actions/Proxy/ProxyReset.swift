@@ -18,7 +18,8 @@ public enum ProxyReset {
         _ names: [PlaceName] = ProxySurvey.session, in places: any Places, journal path: String
     ) async throws(JournalError) -> [Row] {
         guard Files.exists(path) else { return [] }
-        let ledger = try Journal(path: path).load(boot: nil)
+        var journal = Journal(path: path)
+        let ledger = try journal.load(boot: nil)
         var rows: [Row] = []
         for name in names {
             guard let entry = ledger[name], let place = places.place(name) else { continue }

@@ -126,6 +126,11 @@ struct Ledger: Hashable, Sendable {
         return wrong.sorted()
     }
 
+    /// What was done after this was written is not known: every place has to be looked at again.
+    mutating func distrust() {
+        for place in order { entries[place]?.isSettled = false }
+    }
+
     /// The place is not on this machine, or not any more.
     mutating func forget(_ place: PlaceName) { self[place] = nil }
 

@@ -40,7 +40,7 @@ public final class Reconciler {
     }
 
     private let places: any Places
-    private let journal: Journal
+    private var journal: Journal
     private let boot: String
     private var ledger = Ledger()
     private var wishes: [PlaceName: Ledger.Wish] = [:]
@@ -48,6 +48,11 @@ public final class Reconciler {
     /// Counts what was asked for; who works for an earlier one has nothing to tell.
     private var generation: UInt64 = 0
     private var unfinished = 0
+    /// Until then (µs of boot time) whatever a place loses was lost by a daemon that begins.
+    private var beginsUntil: Int64 = 0
+
+    /// µs; NetworkManager tells firewalld its zones again when that is back.
+    private static let beginning: Int64 = 15_000_000
 
     /// What became of a state action, told after each `declare` and whenever it changes.
     public var onOutcome: (_ rule: String, _ index: Int, Outcome) -> Void = { _, _, _ in }
@@ -124,12 +129,23 @@ public final class Reconciler {
     }
 
     /// Somebody else changed what a protective rule had set: it is set again. Nothing happens for other rules, whose
-    /// settings anybody may change.
+    /// settings anybody may change, unless it was a daemon that begins.
     public func reassert(_ place: PlaceName) {
-        guard wishes[place]?.effect == .tightening, var entry = ledger[place] else { return }
-        entry.isSettled = false
-        ledger[place] = entry
-        work(on: [plan(for: [place])])
+        let isOfBeginning = Timestamp.now().boottime < beginsUntil
+        guard let wish = wishes[place], wish.effect == .tightening || isOfBeginning else { return }
+        lookAgain(at: [place])
+    }
+
+    /// The daemon that holds these places was started anew: what it has forgotten is set again, whatever for.
+    public func verify(_ isConcerned: (PlaceName) -> Bool) {
+        beginsUntil = Timestamp.now().boottime + Reconciler.beginning
+        let places = ledger.order.filter { wishes[$0] != nil && isConcerned($0) }
+        if !places.isEmpty { lookAgain(at: places) }
+    }
+
+    private func lookAgain(at places: [PlaceName]) {
+        for place in places where ledger[place] != nil { ledger[place]?.isSettled = false }
+        work(on: [plan(for: places)])
     }
 
     // MARK: Order

@@ -127,9 +127,18 @@ final class ActionDispatcher {
         declare(toRoot: always)
     }
 
-    /// Something is about to happen: root's helper, which will be needed then, may start already.
+    /// A daemon was started anew: root's helper sets again what that has forgotten.
+    func verify(_ daemon: HelperRequest.Daemon) {
+        guard !rootStates.states.isEmpty, root.isInstalled else { return }
+        // One that starts by this has to learn first what shall hold.
+        declareToRoot()
+        root.send(.verify(daemon))
+    }
+
+    /// Something is about to happen: root's helper, which will be needed then, may start already
+    /// and ask what it will have to know.
     func prepare() {
-        if !ruleSet.rules.isEmpty, root.isInstalled { root.wake() }
+        if !ruleSet.rules.isEmpty, root.isInstalled, root.wake() { root.send(.prepare) }
     }
 
     /// Whether somebody has not been told by the present rules, which may ask for the same as the last.

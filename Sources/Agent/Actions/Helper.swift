@@ -19,8 +19,9 @@ final class RootHelper: Helper {
     private var retry: EventLoop.Timer?
     private var failures = 0
 
-    /// How long a connection stays open when nothing is awaited (µs).
-    private static let idleTime: Int64 = 5_000_000
+    /// How long a connection stays open when nothing is awaited (µs): leaving one network is often followed by joining
+    /// another, for which a helper that has just ended would have to start anew.
+    private static let idleTime: Int64 = 20_000_000
     /// It is tried again after so many µs, twice as long each time up to the last.
     private static let retryDelays: [Int64] = [100_000, 500_000, 2_000_000, 10_000_000, 60_000_000]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from . import expect
 from .air import Air, Watch
 from .managers import MANAGERS
-from .netlink import GenericNetlink, connects, hears
+from .netlink import CAPTURE, GenericNetlink, connects, hears
 from .program import ENVIRONMENT, Program
 from .steps import Steps
 from .watching import LAB, Log, Process
@@ -69,8 +69,7 @@ class Bench:
     def latency(self, steps: Steps) -> None:
         """From the packet that says CONNECT to each reader's line."""
         capture = LAB / "bench.pcap"
-        tcpdump = Process(self.log, "tcpdump", [
-            "tcpdump", "-i", "nlmon0", "-Z", "root", "--immediate-mode", "-U", "-w", str(capture)])
+        tcpdump = Process(self.log, "tcpdump", [*CAPTURE, str(capture)])
         tcpdump.wait_for("listening on")
         programs = [["iw", None, ["iw", "event", "-t"]],
                     ["program", "nobody", [str(self.binaries / "vicinity"), "watch", "--direct", "--format", "json"]]]

@@ -37,6 +37,7 @@ def main() -> int:
         if name == "workstation":
             command.add_argument("scenario", nargs="*", help="all when none is named")
             command.add_argument("--keep-captures", type=Path, metavar="DIR", help="one nlmon capture per scenario")
+            command.add_argument("--seed", type=int, help="of what happens at random; unless said another one each time")
             command.add_argument("--shell", action="store_true", help="boot the first one's air, and a root shell there")
         command.add_argument("--deb", type=Path, help="the package to install; unless said the newest of .build/deb")
         command.add_argument("--binary", type=Path, help="make a package of the programs there, statically linked to Swift")

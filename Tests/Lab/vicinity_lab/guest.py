@@ -13,6 +13,7 @@ from . import expect, scenario as scenarios
 from .air import Air, Watch
 from .bench import Bench
 from .managers import MANAGERS
+from .netlink import CAPTURE
 from .program import Program
 from .steps import Steps
 from .watching import LAB, PORTS, RESOLVER, AirTrouble, Log, Process, Timeout, run
@@ -69,9 +70,7 @@ def run_scenario(send: Sender, scenario, manager: str, binaries: Path | None, ca
         watch = Watch(log)
         indexes = air.indexes
         if captures and not any("flood" in step for step in scenario.steps):
-            capture = Process(log, "tcpdump", ["tcpdump", "-i", "nlmon0", "-Z", "root", "--immediate-mode", "-U",
-                                               "-w",
-                                               str(LAB / "capture.pcap")])
+            capture = Process(log, "tcpdump", [*CAPTURE, str(LAB / "capture.pcap")])
             capture.wait_for("listening on")
         if binaries:
             program = Program(log, scenario, binaries, readable)

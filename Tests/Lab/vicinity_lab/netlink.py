@@ -12,6 +12,8 @@ NEW_INTERFACE, DEL_INTERFACE, CONNECT, DISCONNECT = 7, 8, 46, 48
 NEW_ADDRESS = 20
 WIPHY, IFINDEX, IFNAME, IFTYPE, MAC, WDEV = 1, 3, 4, 5, 6, 153
 P2P_DEVICE = 10
+# Frames of the longest message, as many as come at once: by default there is room for eight, and the rest is lost.
+CAPTURE = ["tcpdump", "-i", "nlmon0", "-Z", "root", "--immediate-mode", "-s", "32768", "-B", "32768", "-U", "-w"]
 
 
 def attribute(kind: int, value: bytes) -> bytes:

@@ -1,15 +1,19 @@
 """In the guest: NetworkManager's dispatcher, networkd-dispatcher and the agent's rules start the same small program on
 the same transitions, and a capture of the kernel's messages says what there was to react to."""
 
+import json
+import re
 import shutil
 import signal
 import statistics
 import time
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
+from . import expect
 from .netlink import CONNECT, DISCONNECT, GenericNetlink, addresses, events
-from .watching import LAB, Timeout, write
+from .watching import LAB, Timeout, run, write
 
 SWITCHES = 10
 BURST = 6
@@ -90,6 +94,15 @@ class Peers:
         self.wait_for_quiet(BURST_MS / 1000 * 4)
         self.workstation.capture.stop(signal.SIGINT)
         visits, marks = self.visits(), self.marks()
+        for visit in visits:
+            self.log.add("visit", str(visit))
+        for mark in marks:
+            if self.is_obsolete(mark, visits):
+                self.log.add("obsolete", str(mark))
+        seen = len([text for text in self.log.texts("iw") if " connected to " in text])
+        if seen != len(visits):
+            # Whoever acts on what the capture lacks would count as obsolete.
+            raise RuntimeError(f"{seen} associations, and the capture has {len(visits)}: {self.log.texts('tcpdump')[-3:]}")
         steady = [visit for visit in visits if visit.connected < began_burst]
         for visit, following in zip(steady, [*steady[1:], None]):
             self.assign(visit, following, marks[:count])
@@ -97,10 +110,17 @@ class Peers:
 
     def go(self, name: str) -> None:
         """To another network; a try more is nothing against the air here."""
-        since, ap = self.log.mark(), self.workstation.scenario.aps[name]
-        self.log.add("step", f"go {name}")
-        self.workstation.managers["wlan0"].select(ap, None)
-        self.workstation.watch.wait_joined("wlan0", self.workstation.air.indexes["wlan0"], ap, since, 120)
+        ap = self.workstation.scenario.aps[name]
+        for last in (False, False, True):
+            since = self.log.mark()
+            self.log.add("step", f"go {name}")
+            self.workstation.managers["wlan0"].select(ap, None)
+            try:
+                return self.workstation.watch.wait_joined(
+                    "wlan0", self.workstation.air.indexes["wlan0"], ap, since, 60)
+            except Timeout:
+                if last:
+                    raise
 
     # What happened
 
@@ -161,6 +181,28 @@ class Peers:
         return mark.is_enter and not any(
             visit.connected <= mark.at < visit.left and mark.network in (None, visit.network) for visit in visits)
 
+    def steps_of(self, visits: list[Visit]) -> dict:
+        """Where the time of a rule with `ready = "link"` goes (ms): until the link is authorised and we know, until that
+        is decided, until systemd has been asked for the command's unit, until the program runs."""
+        told = [(nanoseconds(line["time"]), line) for line in self.workstation.installed.lines("agent")]
+
+        asked = unit_starts()
+
+        def first(visit: Visit, fields: dict) -> tuple[int, dict] | tuple[None, dict]:
+            return min(((at, line) for at, line in told if visit.connected <= at < visit.left
+                        and expect.agrees(line, fields)), key=lambda entry: entry[0], default=(None, {}))
+        found = []
+        for visit in visits:
+            rule = f"{visit.network}-soon"
+            action = first(visit, {"type": "action.started", "action.rule": rule})[1]
+            moments = [visit.connected, first(visit, {"type": "wifi.joined"})[0],
+                       first(visit, {"type": "rule.activated", "rule.name": rule})[0],
+                       asked.get(expect.lookup(action, "action.id")), visit.enters.get("vicinity_soon")]
+            if None not in moments:
+                found.append([after - before for before, after in zip(moments, moments[1:])])
+        return {name: median(row[number] / 1e6 for row in found)
+                for number, name in enumerate(("authorised_ms", "decided_ms", "asked_ms", "began_ms"))}
+
     # What it comes to
 
     def report(self, steady: list[Visit], visits: list[Visit], marks: list[Mark], count: int) -> dict:
@@ -175,6 +217,7 @@ class Peers:
             "burst_stay_ms": median((visit.left - visit.connected) / 1e6 for visit in visits[len(steady):]),
             "action_latency_ratio_vs_nm_dispatcher": ratio("nm_dispatcher"),
             "action_latency_ratio_vs_networkd_dispatcher": ratio("networkd_dispatcher"),
+            "vicinity_steps": self.steps_of(steady),
             "action_latency_from_address_ms": table["vicinity_usual"]["from_address_ms"],
             "obsolete_runs": sum(table[who][key] for who in ("vicinity_soon", "vicinity_usual")
                                  for key in ("obsolete_runs", "burst_obsolete_runs")), **table}
@@ -196,6 +239,24 @@ class Peers:
                 for visit, following in zip(steady, steady[1:])),
             "obsolete_runs": obsolete[0], "burst_obsolete_runs": obsolete[1],
             "burst_runs": sum(mark.who == who for mark in marks[count:])}
+
+
+def unit_starts() -> dict[int, int]:
+    """When systemd began to start the unit of each command (ns), by the action's number."""
+    found = {}
+    for line in run("journalctl", "--output=json", "--output-fields=MESSAGE,_SOURCE_REALTIME_TIMESTAMP", "_PID=1",
+                    limit=120).splitlines():
+        entry = json.loads(line)
+        match = re.match(r"Starting vicinity-command-(\d+)\.service", str(entry.get("MESSAGE")))
+        if match and "_SOURCE_REALTIME_TIMESTAMP" in entry:
+            found[int(match.group(1))] = int(entry["_SOURCE_REALTIME_TIMESTAMP"]) * 1000
+    return found
+
+
+def nanoseconds(text: str) -> int:
+    """Of the feed's `time`."""
+    moment = datetime.fromisoformat(text)
+    return int(moment.timestamp()) * 1_000_000_000 + moment.microsecond * 1000
 
 
 def median(values) -> int | None:

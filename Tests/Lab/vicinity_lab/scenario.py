@@ -27,7 +27,10 @@ WORKSTATION_VERBS = {
     "reads": {"of", "user"} | OBSERVATION, "as_root": OBSERVATION, "as_user": {"user", "desktop", "within"} | OBSERVATION,
     "start": set(), "stop": set(), "kill": {"signal"}, "login": {"active"}, "logout": set(),
     "told": {"limit"}, "journal": {"by", "limit"}, "file": {"text", "mode", "owner"}, "unlink": set(),
+    "flap": {"rate", "seconds", "growth"}, "accounted": {"limit"},
 }
+# While any step of a workstation goes on, so many plugs are pulled.
+PULLS = "pulls"
 # What an agent decides, as `decisions` and the step `decided` say it: the type, and what the name is of.
 DECISIONS = {
     "entered": ("network.entered", "network.name"), "left": ("network.left", "network.name"),
@@ -103,6 +106,10 @@ class Scenario:
     core: bool = False
     services: list[str] = field(default_factory=list)  # a workstation's, started besides
     failed: list[str] = field(default_factory=list)  # a workstation's units that end in failure
+
+    @property
+    def is_random(self) -> bool:
+        return any(PULLS in step for step in self.steps)
 
     @property
     def agent_is_late(self) -> bool:
@@ -201,6 +208,8 @@ def load(path: Path, rules: dict[str, str] | None = None) -> Scenario:
         if len(verbs) != 1:
             raise ScenarioError(f"{name}: {step}: one verb of {', '.join(known)}")
         unknown = step.keys() - verbs - known[next(iter(verbs))] - {"rejoined", "say"}
+        if path.parent == WORKSTATION:
+            unknown -= {PULLS}
         if unknown:
             raise ScenarioError(f"{name}: {step}: unknown {', '.join(unknown)}")
         if "decided" in step:

@@ -10,6 +10,7 @@ from .air import Air, Watch
 from .guest import Sender, prepare
 from .installed import Installed, boot_seconds, notify_ready
 from .managers import WorkstationNetworkManager
+from .netlink import CAPTURE
 from .peers import Peers, install_dispatchers
 from .session import wait_for_session
 from .watching import LAB, AirTrouble, Log, Process, Timeout
@@ -19,8 +20,8 @@ from .workstation_steps import WorkstationSteps
 class Workstation:
     """The air, and after it (see the unit of the driver) everything that watches the network."""
 
-    def __init__(self, send, scenario, captures: bool):
-        self.log, self.scenario = Log(send), scenario
+    def __init__(self, send, scenario, captures: bool, seed: int = 0):
+        self.log, self.scenario, self.seed = Log(send), scenario, seed
         self.air = Air(self.log, scenario)
         self.watch = Watch(self.log)
         self.capture = self.start_capture() if captures else None
@@ -29,8 +30,7 @@ class Workstation:
         notify_ready()
 
     def start_capture(self) -> Process:
-        process = Process(self.log, "tcpdump", ["tcpdump", "-i", "nlmon0", "-Z", "root", "--immediate-mode", "-U", "-w",
-                                                str(LAB / "capture.pcap")])
+        process = Process(self.log, "tcpdump", [*CAPTURE, str(LAB / "capture.pcap")])
         process.wait_for("listening on")
         return process
 
@@ -42,7 +42,8 @@ class Workstation:
         self.log.add("session", f"ready {boot_seconds()} s after the start of the kernel")
 
     def steps(self) -> WorkstationSteps:
-        return WorkstationSteps(self.log, self.scenario, self.air, self.watch, self.managers, self.installed)
+        return WorkstationSteps(self.log, self.scenario, self.air, self.watch, self.managers, self.installed,
+                                seed=self.seed)
 
     def play(self) -> None:
         self.wait_until_ready()
@@ -57,11 +58,11 @@ class Workstation:
                 pass  # the host says what is missing
 
 
-def run_scenario(send, scenario, captures: bool) -> None:
+def run_scenario(send, scenario, captures: bool, seed: int) -> None:
     send({"kind": "begin", "scenario": scenario.name, "manager": "systemd"})
     problems, trouble, workstation = [], None, None
     try:
-        workstation = Workstation(send, scenario, captures)
+        workstation = Workstation(send, scenario, captures, seed)
         workstation.play()
     except AirTrouble as error:
         trouble = str(error)
@@ -86,7 +87,7 @@ def main() -> None:
         prepare()
         scenario = scenarios.load(scenarios.LAB / job["scenario"], job["rules"])
         if job["do"] == "run":
-            run_scenario(send, scenario, job["captures"])
+            run_scenario(send, scenario, job["captures"], job["seed"])
         else:
             if job["do"] == "peers":
                 install_dispatchers()

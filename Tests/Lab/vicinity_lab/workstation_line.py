@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -35,8 +36,9 @@ def image(arguments) -> Path:
     return directory
 
 
-def job(what: str, scenario, path: str, captures: bool = False) -> dict:
-    return {"do": what, "scenario": path, "rules": scenario.rules, "wired": bool(scenario.wires), "captures": captures}
+def job(what: str, scenario, path: str, captures: bool = False, seed: int = 0) -> dict:
+    return {"do": what, "scenario": path, "rules": scenario.rules, "wired": bool(scenario.wires), "captures": captures,
+            "seed": seed}
 
 
 def workstation(arguments) -> int:
@@ -54,7 +56,10 @@ def workstation(arguments) -> int:
 def run(scenario, root: Path, arguments) -> bool:
     """Again where the air, not the program, did something else."""
     schema = validator()
-    what = job("run", scenario, f"workstation/{scenario.name}.toml", bool(arguments.keep_captures))
+    seed = random.randrange(1 << 32) if arguments.seed is None else arguments.seed
+    what = job("run", scenario, f"workstation/{scenario.name}.toml", bool(arguments.keep_captures), seed)
+    if scenario.is_random:
+        print(f"seed   {scenario.name}: {seed} (again by --seed {seed})", flush=True)
     for _ in range(scenarios.TRIES):
         verdict = Verdict(scenario, "systemd")
         with WorkstationGuest(what, scenario.limit, root, scenario) as guest:

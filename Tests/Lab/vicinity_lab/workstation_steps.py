@@ -8,17 +8,68 @@ import time
 from pathlib import Path
 
 from . import expect
+from .plugs import Plugs
+from .scenario import PULLS
 from .session import VT, execute, reader, wait_for_session
 from .steps import Steps
-from .watching import LAB, Timeout, run
+from .storm import flap, resident
+from .watching import LAB, AirTrouble, Timeout, run
 
+TRIES = 5
 LOOK_AGAIN = 0.5  # seconds: other programs' files and settings have no event of ours
 
 
 class WorkstationSteps(Steps):
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, seed: int):
         super().__init__(*arguments)
         self.told = 0  # so many lines of the feed have been waited for
+        self.plugs = Plugs(self.log, self.air, seed) if self.scenario.is_random else None
+
+    def do(self, step: dict) -> None:
+        if PULLS not in step:
+            return super().do(step)
+        self.station, name = self.scenario.stations[0], step.get("join")
+        pulling = self.plugs.start(step[PULLS], name)
+        if name is None:
+            super().do(step)
+            pulling.join()
+            return
+        self.log.add("step", f"join {name}, {step[PULLS]} plugs are pulled")
+        self.go(name)
+        pulling.join()
+        # What was pulled may have taken the station off it, or do so only now.
+        self.go(name)
+
+    def go(self, name: str) -> None:
+        """To a network, however often that takes: managers are killed, access points vanish."""
+        ap = self.ap(name)
+        for _ in range(TRIES):
+            if self.is_on(ap):
+                return
+            since = self.log.mark()
+            try:
+                self.manager.select(ap, None)
+                self.watch.wait_joined(self.interface, self.air.indexes[self.station], ap, since, 40)
+                self.manager.wait_for_address(since)
+            except (RuntimeError, Timeout) as error:
+                self.log.add("step", f"again: {error}")
+                self.wait_for_manager()
+        if not self.is_on(ap):
+            raise AirTrouble(f"the station does not get to {name}")
+
+    def wait_for_manager(self) -> None:
+        """Until NetworkManager, which may be starting, could use the interface."""
+        deadline = time.monotonic() + 60
+        while self.device_state() < 30 and time.monotonic() < deadline:
+            select.select([], [], [], LOOK_AGAIN)
+
+    def is_on(self, ap) -> bool:
+        return self.device_state() == 100 and ap.bssid in run("iw", "dev", self.interface, "link", check=False)
+
+    def device_state(self) -> int:
+        """NMDeviceState: 30 is disconnected, 100 activated; 0 where NetworkManager says nothing."""
+        code, text = execute(["nmcli", "-g", "GENERAL.STATE", "device", "show", self.interface])
+        return int(text.split()[0]) if code == 0 and text[:1].isdigit() else 0
 
     # What other programs see
 
@@ -99,6 +150,41 @@ class WorkstationSteps(Steps):
         """Wait for a pattern in what a program (by its name in the journal) has said since the scenario began."""
         self.log.wait(f"{step['by']} to say {pattern}", lambda: any(
             re.search(pattern, text) for text in self.log.texts(step["by"])), step.get("limit", 40))
+
+    def do_accounted(self, rules: list[str], step: dict) -> None:
+        """Nothing is lost silently and nothing is left: for each transition of these rules the feed has its actions, and
+        each that has begun has an end; no unit of a command is there any more."""
+        def missing() -> list[str]:
+            lines = self.program.lines("agent")
+            ends = {line["action"]["id"] for line in lines if line["type"] in (
+                "action.succeeded", "action.failed", "action.cancelled")}
+            begun = [line["action"]["id"] for line in lines if line["type"] == "action.started"]
+            found = [f"action {number} has no end" for number in begun if number not in ends]
+            for rule in rules:
+                turns = sum(line["type"] in ("rule.activated", "rule.deactivated")
+                            and line["rule"]["name"] == rule for line in lines)
+                actions = len({line["action"]["id"] for line in lines if line["type"] in (
+                    "action.succeeded", "action.failed", "action.cancelled") and line["action"]["rule"] == rule})
+                if actions != turns:
+                    found.append(f"{rule} has turned {turns} times and told the end of {actions} actions")
+            return found
+        try:
+            self.log.wait("every action's end", lambda: not missing(), step.get("limit", 60))
+        except Timeout:
+            raise RuntimeError(", ".join(missing())) from None
+        self.observe(["sh", "-c", "systemctl list-units --no-legend --all 'vicinity-command-*' | wc -l"],
+                     {"is": "0"}, "root")
+
+    def do_flap(self, interface: str, step: dict) -> None:
+        """The link goes up and down `rate` times a second for `seconds`; the agent may grow by `growth` KiB."""
+        units = ("vicinityd.service", "vicinity-act.service")
+        before = {unit: resident(unit) for unit in units}
+        count, took = flap(interface, step["rate"], step["seconds"])
+        after = {unit: resident(unit) for unit in units}
+        said = ", ".join(f"{unit} {before[unit]} -> {after[unit]} KiB" for unit in units)
+        self.log.add("storm", f"{count} changes in {took:.1f} s: {count / took:.1f} a second; {said}")
+        if after["vicinityd.service"] > before["vicinityd.service"] + step["growth"]:
+            raise RuntimeError(f"the agent grew: {said}")
 
     # Files
 

@@ -1,0 +1,45 @@
+internal import ActionProtocol
+internal import Platform
+internal import SystemBus
+
+/// Tells when a daemon was started anew that holds what rules ask for, and may have forgotten it.
+///
+/// Root's helper would hear of that itself, but it is there only while there is work.
+final class DaemonWatch {
+    private static let driver = "org.freedesktop.DBus"
+
+    private let bus: SystemBus
+
+    /// - Parameter tell: also called for each daemon when the bus itself is back.
+    init(on loop: EventLoop, _ tell: @escaping (HelperRequest.Daemon) -> Void) {
+        bus = SystemBus(on: loop)
+        bus.onConnect = { [unowned self] in
+            for daemon in HelperRequest.Daemon.allCases { watch(daemon, tell) }
+        }
+        bus.onReturn = { HelperRequest.Daemon.allCases.forEach(tell) }
+        bus.connect()
+    }
+
+    private func watch(_ daemon: HelperRequest.Daemon, _ tell: @escaping (HelperRequest.Daemon) -> Void) {
+        let driver = DaemonWatch.driver
+        bus.match(
+            "sender='\(driver)',interface='\(driver)',member='NameOwnerChanged',arg0='\(daemon.busName)'"
+        ) { _, values in
+            if DaemonWatch.isStart(values) { tell(daemon) }
+        }
+    }
+
+    /// Whether a name has got an owner: NameOwnerChanged has the name, the old owner and the new one.
+    static func isStart(_ values: [BusValue]) -> Bool {
+        values.count == 3 && values[2].text?.isEmpty == false
+    }
+}
+
+extension HelperRequest.Daemon {
+    var busName: String {
+        switch self {
+        case .firewalld: "org.fedoraproject.FirewallD1"
+        case .networkManager: "org.freedesktop.NetworkManager"
+        }
+    }
+}
