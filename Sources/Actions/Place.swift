@@ -12,6 +12,13 @@ public protocol Place: AnyObject {
     /// It may have been interrupted half-way before. Where its task is cancelled it stops waiting and throws
     /// `PlaceError.cancelled`.
     func write(_ settings: Settings) async throws(PlaceError)
+
+    /// Takes away what a write that was killed may have left beside what the place holds.
+    func tidy()
+}
+
+extension Place {
+    public func tidy() {}
 }
 
 /// Values by the names that they have in their place.

@@ -22,6 +22,8 @@ public final class ProxyFilePlace: Place {
         return Dictionary(uniqueKeysWithValues: names.map { ($0, held[$0] ?? .unset) })
     }
 
+    public func tidy() { [json, variables].forEach { $0.tidy() } }
+
     public func write(_ settings: Settings) throws(PlaceError) {
         let merged = ProxyFilePlace.parse(try json.read() ?? []).merging(settings) { $1 }.filter { $0.value != .unset }
         do throws(UnfitValue) {

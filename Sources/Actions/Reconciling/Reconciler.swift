@@ -116,8 +116,9 @@ public final class Reconciler {
         for (place, wish) in protected { wishes[place] = wish }
         for place in protected.keys { busy[place]?.cancel() }
         ledger.isProtecting = true
-        work(on: [plan(for: protected.keys)]) { [self] in
-            guard ledger.isProtecting else { return }
+        work(on: [plan(for: protected.keys)]) { [self] isComplete in
+            // What could not be undone still has to be, if need be by a successor.
+            guard ledger.isProtecting, isComplete else { return }
             ledger.isProtecting = false
             save()
         }
@@ -178,29 +179,34 @@ public final class Reconciler {
         return steps
     }
 
-    private func work(on rows: [[Step]], then done: @escaping () -> Void = {}) {
+    /// - Parameter done: told whether nothing went wrong; not called where something else has been asked for since.
+    private func work(on rows: [[Step]], then done: @escaping (_ isComplete: Bool) -> Void = { _ in }) {
         let mine = generation
         unfinished += 1
         let tasks = rows.map { row in
             ActionActor.task {
+                var isComplete = true
                 for step in row {
                     var problems: [String] = []
                     for place in step.places {
                         if let problem = await settle(place) { problems.append(problem) }
                     }
-                    guard mine == generation else { return }
+                    guard mine == generation else { return false }
+                    isComplete = isComplete && problems.isEmpty
                     let outcome: Outcome = step.isEnd ? .reverted : .held
                     onOutcome(
                         step.action.rule, step.action.index,
                         problems.isEmpty ? outcome : .failed(problems.joined(separator: "; ")))
                 }
+                return isComplete
             }
         }
         ActionActor.task {
-            for task in tasks { await task.value }
+            var isComplete = true
+            for task in tasks { isComplete = await task.value && isComplete }
             unfinished -= 1
             guard mine == generation else { return }
-            done()
+            done(isComplete)
             onSettled()
         }
     }
@@ -238,6 +244,7 @@ public final class Reconciler {
 
     private func put(_ place: PlaceName, _ wish: Ledger.Wish?) async -> Attempt {
         guard let target = places.place(place) else { return .done }
+        if let entry = ledger[place], !entry.isSettled { target.tidy() }
         do throws(PlaceError) {
             let names = ledger.names(place, wish)
             guard let current = try await target.read(names) else {
