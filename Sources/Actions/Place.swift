@@ -13,12 +13,12 @@ public protocol Place: AnyObject {
     /// `PlaceError.cancelled`.
     func write(_ settings: Settings) async throws(PlaceError)
 
-    /// Takes away what a write that was killed may have left beside what the place holds.
-    func tidy()
+    /// Sets right what a write that was killed left half-way where `read` does not look.
+    func tidy() throws(PlaceError)
 }
 
 extension Place {
-    public func tidy() {}
+    public func tidy() throws(PlaceError) {}
 }
 
 /// Values by the names that they have in their place.

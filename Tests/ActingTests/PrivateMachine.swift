@@ -35,35 +35,27 @@ final class PrivateMachine {
         exec cat
         """
 
-    /// Keeps the namespaces.
-    private let keeper = Process()
+    /// Keeps the namespaces, until this process has gone at the latest.
+    private let keeper: Child
     private let input = Pipe()
     /// Whether it has nftables.
     let hasSets: Bool
 
     init() throws {
         let output = Pipe()
-        keeper.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
-        keeper.arguments = ["--mount", "--net", "/bin/sh", "-c", PrivateMachine.setup]
-        keeper.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
-        keeper.standardInput = input
-        keeper.standardOutput = output
-        keeper.standardError = FileHandle.nullDevice
-        try keeper.run()
+        keeper = try Child(
+            ["/usr/bin/unshare", "--mount", "--net", "/bin/sh", "-c", PrivateMachine.setup],
+            input: input.fileHandleForReading.fileDescriptor, output: output.fileHandleForWriting.fileDescriptor)
+        try? output.fileHandleForWriting.close()
         let word = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         hasSets = word == "nft\n"
         guard !word.isEmpty else { throw Impossible() }
     }
 
-    deinit {
-        try? input.fileHandleForWriting.close()
-        keeper.waitUntilExit()
-    }
-
     // MARK: Files
 
     /// Where a file of it is seen from outside.
-    func outside(_ path: String) -> String { "/proc/\(keeper.processIdentifier)/root\(path)" }
+    func outside(_ path: String) -> String { "/proc/\(keeper.identifier)/root\(path)" }
 
     func write(_ path: String, _ text: String) throws {
         try Files.replace(outside(path), with: Array(text.utf8), mode: 0o644)
@@ -120,27 +112,23 @@ final class PrivateMachine {
     // MARK: Programs
 
     /// A program on that machine.
-    func start(_ arguments: [String]) throws -> Process {
-        let process = Process()
-        let own = "/proc/\(keeper.processIdentifier)/ns"
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/nsenter")
-        process.arguments = ["--mount=\(own)/mnt", "--net=\(own)/net", "--"] + arguments
-        let log = open(outside(PrivateMachine.log), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        process.standardError = FileHandle(fileDescriptor: log, closeOnDealloc: true)
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        return process
+    func start(_ arguments: [String]) throws -> Child {
+        let own = "/proc/\(keeper.identifier)/ns"
+        let log = FileDescriptor(
+            owning: open(outside(PrivateMachine.log), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600))
+        return try Child(
+            ["/usr/bin/nsenter", "--mount=\(own)/mnt", "--net=\(own)/net", "--"] + arguments, errors: log.rawValue)
     }
 
     /// Its exit status.
-    func status(_ arguments: [String]) -> Int32? {
-        guard let process = try? start(arguments) else { return nil }
-        process.waitUntilExit()
-        return process.terminationReason == .exit ? process.terminationStatus : nil
-    }
+    func status(_ arguments: [String]) -> Int32? { (try? start(arguments))?.status }
 
     /// Of a `vicinity-act` that serves nobody.
-    func act(_ arguments: [String]) -> Int32? { status([PrivateMachine.program] + PrivateMachine.options + arguments) }
+    func act(_ arguments: [String]) -> Int32? { (try? startAct(arguments))?.status }
+
+    func startAct(_ arguments: [String]) throws -> Child {
+        try start([PrivateMachine.program] + PrivateMachine.options + arguments)
+    }
 
     /// A `vicinity-act` that serves.
     ///
@@ -155,13 +143,13 @@ final class PrivateMachine {
 
 /// A running `vicinity-act`, ended and reaped with this object.
 final class ServingHelper {
-    private let process: Process
+    private let process: Child
     private let socket: String
 
     /// How often it is looked for its socket (µs).
     private static let pause: UInt32 = 1_000
 
-    init(_ process: Process, at socket: String) { (self.process, self.socket) = (process, socket) }
+    init(_ process: Child, at socket: String) { (self.process, self.socket) = (process, socket) }
 
     deinit { kill() }
 
@@ -174,26 +162,24 @@ final class ServingHelper {
         return nil
     }
 
-    /// SIGKILL, of it and of nobody else, and waits until it is gone.
+    /// Ends it, and waits until it is gone. A tracer ends with it, and would leave it alone if it were killed itself.
     func kill(_ signal: Int32 = SIGKILL) {
-        // A tracer ends with it, and would leave it alone if it were killed itself.
-        let children = "/proc/\(process.processIdentifier)/task/\(process.processIdentifier)/children"
-        let isTraced = (try? Files.read("/proc/\(process.processIdentifier)/comm", limit: 64)) == Array("strace\n".utf8)
-        let traced = (try? Files.read(children, limit: 64)).flatMap {
-            Int32(String(decoding: $0, as: UTF8.self).split(separator: " ").first ?? "")
+        guard process.isRunning else { return }
+        let own = "/proc/\(process.identifier)"
+        func text(_ path: String) -> String? {
+            (try? Files.read(path, limit: 256)).map { String(decoding: $0, as: UTF8.self) }
         }
-        if process.isRunning {
-            _ = Glibc.kill(isTraced ? traced ?? process.processIdentifier : process.processIdentifier, signal)
-        }
-        process.waitUntilExit()
+        let children = text("\(own)/task/\(process.identifier)/children")?.split(separator: " ").first
+        let traced = text("\(own)/comm") == "strace\n" ? children.flatMap { Int32($0) } : nil
+        _ = Glibc.kill(traced ?? process.identifier, signal)
+        _ = process.status
     }
+
+    /// Of one that nobody traces.
+    func signal(_ number: Int32) { _ = Glibc.kill(process.identifier, number) }
 
     /// The exit status; nil where a signal ended it.
-    var status: Int32? {
-        process.waitUntilExit()
-        return process.terminationReason == .exit ? process.terminationStatus : nil
-    }
-
+    var status: Int32? { process.status }
     var isRunning: Bool { process.isRunning }
 }
 

@@ -244,8 +244,8 @@ public final class Reconciler {
 
     private func put(_ place: PlaceName, _ wish: Ledger.Wish?) async -> Attempt {
         guard let target = places.place(place) else { return .done }
-        if let entry = ledger[place], !entry.isSettled { target.tidy() }
         do throws(PlaceError) {
+            if let entry = ledger[place], !entry.isSettled { try target.tidy() }
             let names = ledger.names(place, wish)
             guard let current = try await target.read(names) else {
                 // There is no such thing here, and nothing to put back.
