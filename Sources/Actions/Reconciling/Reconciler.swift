@@ -87,8 +87,11 @@ public final class Reconciler {
     /// - Parameter isKnown: whether a rule of that name still has such an action; what it once did is forgotten otherwise.
     public func declare(_ wanted: [Wanted], isKnown: (_ rule: String, _ index: Int) -> Bool = { _, _ in true }) {
         generation += 1
+        let before = ledger
         ledger.isProtecting = false
         ledger.lifted = ledger.lifted.filter { isKnown($0.value.rule, $0.value.index) }
+        // A successor must not protect from what an agent has answered for since.
+        if ledger != before { save() }
         var next: [PlaceName: Ledger.Wish] = [:]
         for action in wanted {
             for (place, settings) in action.settings {
@@ -148,7 +151,14 @@ public final class Reconciler {
         var order: [String] = []
         func add(_ step: Step) {
             if rows[step.action.rule] == nil { order.append(step.action.rule) }
-            rows[step.action.rule, default: []].append(step)
+            var row = rows[step.action.rule] ?? []
+            if let last = row.last, last.action == step.action, last.isEnd, step.isEnd {
+                // What lies between them is of other rules. Its end is told once, when all of it is done.
+                row[row.count - 1] = Step(action: last.action, places: last.places + step.places, isEnd: true)
+            } else {
+                row.append(step)
+            }
+            rows[step.action.rule] = row
         }
         for step in plan(for: ledger.order.filter { wishes[$0] == nil }) { add(step) }
         for action in wanted {
