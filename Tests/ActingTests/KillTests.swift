@@ -48,6 +48,21 @@ struct KillTests {
             #expect(count >= (call == "fsync" ? 6 : 2), "\(call) was hardly reached")
         }
     }
+
+    /// Others read what is in it. A second step, which makes that possible, might never come.
+    @Test func aDirectoryIsMadeInOneStep() throws {
+        let machine = try Workplace().machine
+        let directory = "/run/environment.d"
+        try FileManager.default.removeItem(atPath: machine.outside(directory))
+        let helper = try machine.helper(under: [
+            "/usr/bin/strace", "-f", "-o", "/dev/null", "-P", directory, "-e", "trace=chmod,fchmodat", "-e",
+            "inject=chmod,fchmodat:signal=KILL",
+        ])
+        let agent = try #require(helper.connect())
+        #expect(agent.hold(try #require(agent.digest()), Workplace.first) != nil)
+        let attributes = try FileManager.default.attributesOfItem(atPath: machine.outside(directory))
+        #expect(attributes[.posixPermissions] as? Int == 0o755)
+    }
 }
 
 extension Workplace {
