@@ -93,6 +93,8 @@ extension Workplace {
         try hold([])
         try machine.restore(killed)
         try protect(change)
+        // A rename stops where an fsync did, or will.
+        guard call == "fsync" else { return true }
         try machine.restore(killed)
         try leaveAlone()
         return true
