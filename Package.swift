@@ -132,7 +132,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ActingTests",
-            dependencies: ["Acting", "ActionProtocol", "Actions", "InstalledRules", "JSON", "Platform", "Rules"],
+            dependencies: [
+                "Acting", "ActionProtocol", "Actions", "CPlatform", "InstalledRules", "JSON", "Platform", "Rules",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "FeedTests", dependencies: ["Environment", "Feed", "JSON", "Netlink", "Platform", "WiFi"],

@@ -56,8 +56,39 @@ public enum ActProgram {
         vicinity_refuse_core_dumps()
         signal(SIGPIPE, SIG_IGN)
         umask(0o077)
-        if let request, ask(request, at: paths.socket) { return 0 }
-        return serve(paths, agentUser: user(named: agentUser), doing: request)
+        do throws(SystemError) {
+            try Files.makeDirectory(paths.state, mode: 0o700)
+            guard let lock = try lock(paths, toDo: request) else { return 0 }
+            return try serve(paths, agentUser: user(named: agentUser), doing: request, lock)
+        } catch {
+            Log.write(.error, "\(error)")
+            return 71  // EX_OSERR
+        }
+    }
+
+    /// How long somebody may take who holds the lock and does not answer, as one does that is starting or ending (µs).
+    private static let patience: Int64 = 10_000_000
+    /// How long it is waited before it is asked again (µs).
+    private static let pause: UInt32 = 20_000
+
+    /// Of the places and the journal; whoever has it is the only one who changes them.
+    ///
+    /// - Parameter request: what somebody who serves may do as well.
+    /// - Returns: nil where somebody has done it.
+    private static func lock(_ paths: ActingPaths, toDo request: HelperRequest?) throws(SystemError) -> FileDescriptor?
+    {
+        let path = "\(paths.state)/lock"
+        guard let request else { return try Files.lock(path) }
+        let deadline = Timestamp.now().boottime + patience
+        while true {
+            if ask(request, at: paths.socket) { return nil }
+            do throws(SystemError) {
+                return try Files.lock(path, waits: false)
+            } catch {
+                guard error.code == EWOULDBLOCK, Timestamp.now().boottime < deadline else { throw error }
+            }
+            usleep(pause)
+        }
     }
 
     private static func refuse(_ problem: String) -> Int32 {
@@ -66,54 +97,59 @@ public enum ActProgram {
     }
 
     /// Asks the helper that serves, who has to be root; false where there is none. Waits until it has done what is
-    /// asked, unless that is for later.
+    /// asked, or noted it where that is for later: one that only hangs up may have been ending.
     private static func ask(_ request: HelperRequest, at path: String) -> Bool {
         guard let connection = try? UnixSocket.connect(to: path),
             let peer = try? UnixSocket.peer(of: connection.rawValue), peer.user == 0 || peer.user == geteuid()
         else { return false }
         let line = request.line
         guard UnixSocket.send(line[...], on: connection.rawValue) == line.count else { return false }
-        if case .protect(let delay) = request, delay > 0 {
-            // It hangs up when it has taken notice.
-            _ = shutdown(connection.rawValue, Int32(SHUT_WR))
-        }
-        UnixSocket.limitWaiting(connection.rawValue, seconds: 30)
+        var answer = HelperReport.settled
+        if case .protect(let delay) = request, delay > 0 { answer = .noted }
+        UnixSocket.limitWaiting(connection.rawValue, seconds: answerLimit)
         var reader = LineReader(connection.rawValue, maximumLine: HelperReport.maximumSize)
         while let line = reader.next() {
-            if HelperReport(line: line) == .settled { return true }
+            if HelperReport(line: line) == answer { return true }
         }
-        return reader.hasEnded
+        return false
     }
+
+    /// How long somebody who serves may take (s).
+    private static let answerLimit = 30
 
     private static func user(named name: String) -> UInt32? {
         guard let entry = unsafe getpwnam(name) else { return nil }
         return unsafe entry.pointee.pw_uid
     }
 
-    /// - Parameter request: what is done without serving anybody.
-    private static func serve(_ paths: ActingPaths, agentUser: UInt32?, doing request: HelperRequest?) -> Int32 {
+    /// - Parameter request: what is done here, since nobody serves who could. Meanwhile an agent may come who says what
+    ///   may stay.
+    private static func serve(
+        _ paths: ActingPaths, agentUser: UInt32?, doing request: HelperRequest?, _ lock: consuming FileDescriptor
+    ) throws(SystemError) -> Int32 {
         let loop = ActionActor.shared.loop
-        do {
-            try Files.makeDirectory(paths.state, mode: 0o700)
-            // One that serves and did not answer holds it.
-            let lock = try Files.lock("\(paths.state)/lock", waits: request == nil)
-            let signals = try Signals([SIGTERM, SIGINT], on: loop) { _ in loop.stop() }
-            let listener = request == nil ? try listener(paths).release() : nil
-            ActionActor.task {
-                let server = ActServer(paths, agentUser: agentUser) { loop.stop() }
-                await server.start()
-                if let listener { server.listen(FileDescriptor(owning: listener)) }
-                // Without a service manager nobody else would do it.
-                if let request { server.take(request) }
-                running = server
-            }
-            withExtendedLifetime(signals) { loop.run() }
-            _ = lock.rawValue
-            return 0
-        } catch {
-            Log.write(.error, "\(error)")
-            return 71  // EX_OSERR
+        let signals = try Signals([SIGTERM, SIGINT], on: loop) { _ in
+            ActionActor.assumeIsolated { if let running { running.end() } else { loop.stop() } }
         }
+        let listener: Int32? = isForNow(request) ? nil : try listener(paths).release()
+        ActionActor.task {
+            let server = ActServer(paths, agentUser: agentUser) { loop.stop() }
+            running = server
+            await server.start()
+            if let listener { server.listen(FileDescriptor(owning: listener)) }
+            guard let request else { return }
+            server.isOnce = true
+            server.take(request)
+        }
+        withExtendedLifetime(signals) { loop.run() }
+        _ = lock.rawValue
+        let isUndone = ActionActor.assumeIsolated { request == nil || running?.isProtecting == false }
+        return isUndone ? 0 : 75  // EX_TEMPFAIL
+    }
+
+    private static func isForNow(_ request: HelperRequest?) -> Bool {
+        if case .protect(let delay)? = request { return delay == 0 }
+        return request != nil
     }
 
     @ActionActor private static var running: ActServer?

@@ -20,8 +20,16 @@ final class ActServer {
     private var listener: FileDescriptor?
     private var conversations: [UInt64: Conversation] = [:]
     private var nextConversation: UInt64 = 0
-    /// The one who is told: the last that connected as the agent.
+    /// The one who is told: the last that spoke as the agent.
     private var agent: UInt64?
+    /// Those whose requests have been taken: what is settled then is theirs too.
+    private var asking: Set<UInt64> = []
+    private var isEnding = false
+
+    /// Ends as soon as what is asked for has been tried and nobody is connected.
+    var isOnce = false
+    /// Whether what lowers protection could not be undone.
+    var isProtecting: Bool { performer.isProtecting }
 
     init(_ paths: ActingPaths, agentUser: UInt32?, done: @escaping () -> Void) {
         self.agentUser = agentUser
@@ -39,9 +47,14 @@ final class ActServer {
         performer = Performer(book: book, reconciler: reconciler, edges: edges, isOfUser: false)
         performer.tell = { [unowned self] report in
             // Root's `--protect` and `--release` wait for it as well, whoever else is connected.
-            if report == .settled { return conversations.values.forEach { $0.tell(report) } }
-            if let agent { conversations[agent]?.tell(report) }
+            guard report == .settled else {
+                if let agent { conversations[agent]?.tell(report) }
+                return
+            }
+            for number in asking { conversations[number]?.tell(report) }
+            if isOnce, conversations.isEmpty { done() }
         }
+        performer.onQuiet = { [unowned self] in if isEnding { done() } }
     }
 
     func start() async {
@@ -62,6 +75,13 @@ final class ActServer {
 
     func take(_ request: HelperRequest) { performer.take(request) }
 
+    /// Ends when no action is under way: each is cancelled, since nobody would hear how it ends.
+    func end() {
+        isEnding = true
+        performer.cancelAll()
+        if performer.isQuiet { done() }
+    }
+
     private func accept(_ descriptor: Int32) {
         while let connection = try? UnixSocket.accept(on: descriptor) {
             guard conversations.count < ActServer.connectionLimit,
@@ -79,17 +99,29 @@ final class ActServer {
         nextConversation += 1
         let number = nextConversation
         do throws(SystemError) {
-            conversations[number] = try Conversation(connection, with: performer, isRoot: user == 0) { [unowned self] in
-                end(number)
-            }
+            conversations[number] = try Conversation(
+                connection, isRoot: user == 0, take: { [unowned self] in take($0, from: number) },
+                ended: { [unowned self] in end(number) })
         } catch {
-            return Log.write(.error, "\(error)")
+            Log.write(.error, "\(error)")
         }
-        if user == agentUser || agentUser == nil || agent == nil { agent = number }
+    }
+
+    private func take(_ request: HelperRequest, from number: UInt64) {
+        if !request.takesRoot, agent != number {
+            // There is one agent: what another one asked for is nobody's any more.
+            if agent != nil { performer.cancelAll() }
+            agent = number
+        }
+        asking.insert(number)
+        guard !isEnding else { return }
+        performer.take(request)
+        if case .protect(let delay) = request, delay > 0 { conversations[number]?.tell(.noted) }
     }
 
     private func end(_ number: UInt64) {
         conversations[number] = nil
+        asking.remove(number)
         guard agent == number else { return }
         agent = nil
         performer.cancelAll()

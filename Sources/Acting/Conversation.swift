@@ -6,16 +6,15 @@ internal import Platform
 @ActionActor
 final class Conversation {
     private let channel: LineChannel
-    private let performer: Performer
 
     /// - Parameters:
     ///   - isRoot: whether it may ask for what only root asks for.
+    ///   - take: called with each request.
     ///   - ended: called once when the other side has gone, or said something that no agent of ours says.
     init(
-        _ connection: consuming FileDescriptor, with performer: Performer, isRoot: Bool,
+        _ connection: consuming FileDescriptor, isRoot: Bool, take: @escaping @ActionActor (HelperRequest) -> Void,
         ended: @escaping @ActionActor () -> Void
     ) throws(SystemError) {
-        self.performer = performer
         // An agent that does not listen is none.
         channel = try LineChannel(
             connection, on: ActionActor.shared.loop, maximumLine: HelperRequest.maximumSize,
@@ -28,7 +27,7 @@ final class Conversation {
                     return ended()
                 }
                 if request.takesRoot, !isRoot { return }
-                performer.take(request)
+                take(request)
             }
         }
         channel.onEnd = { ActionActor.assumeIsolated { ended() } }

@@ -12,10 +12,21 @@ final class Performer {
     /// Whether this process has to do with such places.
     private let isOfUser: Bool
     private var running: [UInt64: Task<Void, Never>] = [:]
+    /// What was cancelled when nobody was left to hear of it. Another agent counts from the beginning again, so that its
+    /// actions may have the same numbers.
+    private var ending: [UInt64: Task<Void, Never>] = [:]
+    /// Actions that are not over, of either kind.
+    private var unfinished = 0
+    /// Counts those whom actions were done for.
+    private var audience = 0
     private var protection: EventLoop.Timer?
+    /// How often protection could not be put in force.
+    private var failures = 0
 
     /// To the agent.
     var tell: (HelperReport) -> Void = { _ in }
+    /// The last action is over.
+    var onQuiet: () -> Void = {}
 
     init(book: RuleBook, reconciler: Reconciler, edges: any EdgePerforming, isOfUser: Bool) {
         self.book = book
@@ -25,7 +36,10 @@ final class Performer {
         reconciler.onOutcome = { [unowned self] rule, index, outcome in
             tell(.state(rule: rule, index: index, StateOutcome(outcome)))
         }
-        reconciler.onSettled = { [unowned self] in tell(.settled) }
+        reconciler.onSettled = { [unowned self] in
+            protectAgain()
+            tell(.settled)
+        }
         reconciler.onTrouble = { Log.write(.error, $0) }
     }
 
@@ -37,10 +51,16 @@ final class Performer {
         if reconciler.isProtecting { protect(after: Performer.patience) }
     }
 
-    var isIdle: Bool { reconciler.isIdle && running.isEmpty && protection == nil }
+    var isIdle: Bool { reconciler.isIdle && isQuiet && protection == nil }
+    /// Whether no action is under way.
+    var isQuiet: Bool { unfinished == 0 }
+    /// Whether what lowers protection has yet to be undone.
+    var isProtecting: Bool { reconciler.isProtecting }
 
     /// How long an agent that went away may take to come back (µs).
     static let patience: Int64 = 10_000_000
+    /// Protection that failed is tried again after so long, twice as long each time up to the last (µs).
+    private static let retryDelays: ClosedRange<Int64> = 5_000_000...300_000_000
 
     // MARK: Requests
 
@@ -60,12 +80,17 @@ final class Performer {
     /// The agent has gone: what runs is nobody's any more.
     func cancelAll() {
         for task in running.values { task.cancel() }
+        // Whoever comes again under a number waits for the one before.
+        ending.merge(running) { $1 }
+        running = [:]
+        audience += 1
     }
 
     private func hold(_ digest: String, _ states: [NamedState]) {
         guard let ruleSet = book.ruleSet(digest) else { return tell(.outdated(digest: book.digest, id: nil)) }
         if let protection { ActionActor.shared.loop.cancel(protection) }
         protection = nil
+        failures = 0
         var wanted: [Reconciler.Wanted] = []
         for state in states {
             guard let rule = ruleSet.rule(named: state.rule), rule.states.indices.contains(state.index) else {
@@ -100,10 +125,21 @@ final class Performer {
             return tell(.ended(id: id, ActionEnd(.failed, because: "the rule has no such action")))
         }
         let wanted = actions[action.index].value
+        let (mine, former) = (audience, ending[id])
+        unfinished += 1
         running[id] = ActionActor.task {
-            let end = await edges.perform(wanted, of: rule, action.record, id: id) { self.tell(.started(id: id)) }
-            running[id] = nil
-            tell(.ended(id: id, end))
+            await former?.value
+            let end = await edges.perform(wanted, of: rule, action.record, id: id) {
+                if mine == self.audience { self.tell(.started(id: id)) }
+            }
+            if mine == audience {
+                running[id] = nil
+                tell(.ended(id: id, end))
+            }
+            unfinished -= 1
+            guard isQuiet else { return }
+            ending = [:]
+            onQuiet()
         }
     }
 
@@ -124,13 +160,24 @@ final class Performer {
     private func protect(after delay: Int64) {
         let loop = ActionActor.shared.loop
         if let protection { loop.cancel(protection) }
+        protection = nil
         reconciler.announceProtection()
+        // At once: what is told as settled from here on is this.
+        if delay == 0 { return reconciler.protect() }
         protection = loop.schedule(at: Timestamp.now().boottime + delay) { [unowned self] in
             ActionActor.assumeIsolated {
                 self.protection = nil
                 self.reconciler.protect()
             }
         }
+    }
+
+    private func protectAgain() {
+        guard reconciler.isProtecting, protection == nil else { return failures = 0 }
+        let delays = Performer.retryDelays
+        let delay = min(delays.lowerBound << min(failures, 16), delays.upperBound)
+        failures += 1
+        protect(after: delay)
     }
 }
 

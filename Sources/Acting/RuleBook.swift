@@ -1,5 +1,6 @@
 internal import Actions
 internal import InstalledRules
+internal import Platform
 internal import Rules
 
 /// The rule files as this helper reads them itself: whoever asks for an action names the rules it means by their digest.
@@ -33,6 +34,7 @@ final class RuleBook {
         let digest = InstalledRules.digest(of: directories)
         if let rules, read == digest { return rules }
         let rules = InstalledRules(reading: directories, lastGood: lastGood, fallsBack: true)
+        for problem in rules.problems { Log.write(.warning, problem) }
         self.rules = rules
         read = digest
         return rules

@@ -49,7 +49,9 @@ final class SessionClient {
                 Log.write(.error, "\(socket) is served by user \(peer.user), who is not the agent: nothing is believed")
                 return tryAgain()
             }
-            conversation = try Conversation(connection, with: performer, isRoot: false) { [unowned self] in lost() }
+            conversation = try Conversation(
+                connection, isRoot: false, take: { [performer] in performer.take($0) },
+                ended: { [unowned self] in lost() })
         } catch {
             tryAgain()
         }

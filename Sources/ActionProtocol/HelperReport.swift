@@ -14,6 +14,8 @@ public enum HelperReport: Hashable, Sendable {
     case state(rule: String, index: Int, StateOutcome)
     /// Everything of the last `hold` has been tried.
     case settled
+    /// What was asked for later stands in the journal.
+    case noted
 
     /// Octets of a line, its LF included.
     public static let maximumSize = 64 << 10
@@ -84,6 +86,7 @@ extension HelperReport {
                     writer.field("because", ActionEnd.cut(because))
                 }
             case .settled: writer.field("is", "settled")
+            case .noted: writer.field("is", "noted")
             }
         }
         writer.endLine()
@@ -115,6 +118,7 @@ extension HelperReport {
             else { return nil }
             self = .state(rule: rule, index: index, outcome)
         case "settled": self = .settled
+        case "noted": self = .noted
         default: return nil
         }
     }

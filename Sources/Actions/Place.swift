@@ -12,6 +12,13 @@ public protocol Place: AnyObject {
     /// It may have been interrupted half-way before. Where its task is cancelled it stops waiting and throws
     /// `PlaceError.cancelled`.
     func write(_ settings: Settings) async throws(PlaceError)
+
+    /// Sets right what a write that was killed left half-way where `read` does not look.
+    func tidy() throws(PlaceError)
+}
+
+extension Place {
+    public func tidy() throws(PlaceError) {}
 }
 
 /// Values by the names that they have in their place.

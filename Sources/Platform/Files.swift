@@ -39,7 +39,7 @@ public enum Files {
     public static func replace(
         _ path: String, with contents: [UInt8], mode: UInt32, isLasting: Bool = false
     ) throws(SystemError) {
-        let temporary = "\(path).new"
+        let temporary = temporary(path)
         let file = FileDescriptor(
             owning: try SystemError.check("open", temporary) {
                 unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
@@ -61,6 +61,11 @@ public enum Files {
         }
         if isLasting { try syncDirectory(of: path) }
     }
+
+    /// Takes away what a `replace` that was killed left.
+    public static func tidy(_ path: String) { _ = unsafe unlink(temporary(path)) }
+
+    private static func temporary(_ path: String) -> String { "\(path).new" }
 
     /// fsync(2) of the directory that names a file: until then a rename may not outlast the power.
     public static func syncDirectory(of path: String) throws(SystemError) {

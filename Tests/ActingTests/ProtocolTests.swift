@@ -45,7 +45,7 @@ import Testing
             .outdated(digest: digest, id: nil), .outdated(digest: digest, id: 1), .started(id: 2), .ended(id: 3, end),
             .ended(id: 4, ActionEnd(.succeeded)), .ended(id: 5, ActionEnd(.cancelled)),
             .state(rule: "a", index: 1, .held), .state(rule: "a", index: 1, .reverted),
-            .state(rule: "a", index: 1, .failed(because: "")), .settled,
+            .state(rule: "a", index: 1, .failed(because: "")), .settled, .noted,
         ]
     }
 

@@ -23,6 +23,8 @@ public final class APTPlace: Place {
         return Dictionary(uniqueKeysWithValues: names.map { ($0, held[$0] ?? .unset) })
     }
 
+    public func tidy() { file.tidy() }
+
     public func write(_ settings: Settings) throws(PlaceError) {
         let merged = APTPlace.parse(try file.read() ?? []).merging(settings) { $1 }
         let lines: [String]

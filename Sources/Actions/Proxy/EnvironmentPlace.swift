@@ -20,6 +20,8 @@ public final class EnvironmentPlace: Place {
         return Dictionary(uniqueKeysWithValues: names.map { ($0, held[$0] ?? .unset) })
     }
 
+    public func tidy() { file.tidy() }
+
     public func write(_ settings: Settings) throws(PlaceError) {
         let merged = try held().merging(settings) { $1 }
         let lines: [String]

@@ -80,15 +80,20 @@ public final class KDEPlace: Place {
         return text
     }
 
-    /// Where a link leads, as dotfiles are kept elsewhere, the file there is replaced. It keeps its mode.
+    public func tidy() { Files.tidy(target) }
+
+    /// Where a link leads, as dotfiles are kept elsewhere.
+    private var target: String {
+        guard let resolved = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
+    /// The file that a link leads to is replaced. It keeps its mode.
     private func replace(_ text: String) throws(PlaceError) {
         do throws(SystemError) {
             if !Files.exists(directory) { try Files.makeDirectory(directory, mode: 0o700) }
-            var target = path
-            if let resolved = unsafe realpath(path, nil) {
-                target = unsafe String(cString: resolved)
-                unsafe free(resolved)
-            }
+            let target = target
             var information = stat()
             let mode = unsafe stat(target, &information) == 0 ? information.st_mode & 0o777 : 0o600
             // Behind a link, an empty file is less than a link that leads nowhere.

@@ -47,6 +47,12 @@ struct OwnFile {
         }
     }
 
+    /// Takes away what a write that was killed left.
+    func tidy() {
+        guard let place = try? open() else { return }
+        _ = unsafe unlinkat(place.rawValue, temporary, 0)
+    }
+
     private func open() throws(SystemError) -> FileDescriptor {
         let directory = directory
         return FileDescriptor(
@@ -92,10 +98,11 @@ struct OwnFile {
         try SystemError.check("fsync", directory) { fsync(raw) }
     }
 
-    /// Readable by everybody, whatever umask there is.
+    /// Readable by everybody, whatever umask there is, and in one step: killed between two, nobody would set it right.
     private func makeDirectory() throws(SystemError) {
         let directory = directory
+        let mask = umask(0o022)
+        defer { umask(mask) }
         try SystemError.check("mkdir", directory) { unsafe mkdir(directory, 0o755) }
-        try SystemError.check("chmod", directory) { unsafe chmod(directory, 0o755) }
     }
 }

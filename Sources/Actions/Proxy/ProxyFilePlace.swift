@@ -22,6 +22,15 @@ public final class ProxyFilePlace: Place {
         return Dictionary(uniqueKeysWithValues: names.map { ($0, held[$0] ?? .unset) })
     }
 
+    /// The variables follow from what is read.
+    public func tidy() throws(PlaceError) {
+        json.tidy()
+        variables.tidy()
+        let held = ProxyFilePlace.parse(try json.read() ?? [])
+        let wanted = held.isEmpty ? nil : try ProxyFilePlace.environment(held)
+        if try variables.read() != wanted { try variables.write(wanted) }
+    }
+
     public func write(_ settings: Settings) throws(PlaceError) {
         let merged = ProxyFilePlace.parse(try json.read() ?? []).merging(settings) { $1 }.filter { $0.value != .unset }
         do throws(UnfitValue) {

@@ -92,8 +92,11 @@ public final class Reconciler {
     /// - Parameter isKnown: whether a rule of that name still has such an action; what it once did is forgotten otherwise.
     public func declare(_ wanted: [Wanted], isKnown: (_ rule: String, _ index: Int) -> Bool = { _, _ in true }) {
         generation += 1
+        let before = ledger
         ledger.isProtecting = false
         ledger.lifted = ledger.lifted.filter { isKnown($0.value.rule, $0.value.index) }
+        // A successor must not protect from what an agent has answered for since.
+        if ledger != before { save() }
         var next: [PlaceName: Ledger.Wish] = [:]
         for action in wanted {
             for (place, settings) in action.settings {
@@ -121,8 +124,9 @@ public final class Reconciler {
         for (place, wish) in protected { wishes[place] = wish }
         for place in protected.keys { busy[place]?.cancel() }
         ledger.isProtecting = true
-        work(on: [plan(for: protected.keys)]) { [self] in
-            guard ledger.isProtecting else { return }
+        work(on: [plan(for: protected.keys)]) { [self] isComplete in
+            // What could not be undone still has to be, if need be by a successor.
+            guard ledger.isProtecting, isComplete else { return }
             ledger.isProtecting = false
             save()
         }
@@ -163,7 +167,14 @@ public final class Reconciler {
         var order: [String] = []
         func add(_ step: Step) {
             if rows[step.action.rule] == nil { order.append(step.action.rule) }
-            rows[step.action.rule, default: []].append(step)
+            var row = rows[step.action.rule] ?? []
+            if let last = row.last, last.action == step.action, last.isEnd, step.isEnd {
+                // What lies between them is of other rules. Its end is told once, when all of it is done.
+                row[row.count - 1] = Step(action: last.action, places: last.places + step.places, isEnd: true)
+            } else {
+                row.append(step)
+            }
+            rows[step.action.rule] = row
         }
         for step in plan(for: ledger.order.filter { wishes[$0] == nil }) { add(step) }
         for action in wanted {
@@ -194,29 +205,34 @@ public final class Reconciler {
         return steps
     }
 
-    private func work(on rows: [[Step]], then done: @escaping () -> Void = {}) {
+    /// - Parameter done: told whether nothing went wrong; not called where something else has been asked for since.
+    private func work(on rows: [[Step]], then done: @escaping (_ isComplete: Bool) -> Void = { _ in }) {
         let mine = generation
         unfinished += 1
         let tasks = rows.map { row in
             ActionActor.task {
+                var isComplete = true
                 for step in row {
                     var problems: [String] = []
                     for place in step.places {
                         if let problem = await settle(place) { problems.append(problem) }
                     }
-                    guard mine == generation else { return }
+                    guard mine == generation else { return false }
+                    isComplete = isComplete && problems.isEmpty
                     let outcome: Outcome = step.isEnd ? .reverted : .held
                     onOutcome(
                         step.action.rule, step.action.index,
                         problems.isEmpty ? outcome : .failed(problems.joined(separator: "; ")))
                 }
+                return isComplete
             }
         }
         ActionActor.task {
-            for task in tasks { await task.value }
+            var isComplete = true
+            for task in tasks { isComplete = await task.value && isComplete }
             unfinished -= 1
             guard mine == generation else { return }
-            done()
+            done(isComplete)
             onSettled()
         }
     }
@@ -255,6 +271,7 @@ public final class Reconciler {
     private func put(_ place: PlaceName, _ wish: Ledger.Wish?) async -> Attempt {
         guard let target = places.place(place) else { return .done }
         do throws(PlaceError) {
+            if let entry = ledger[place], !entry.isSettled { try target.tidy() }
             let names = ledger.names(place, wish)
             guard let current = try await target.read(names) else {
                 // There is no such thing here, and nothing to put back.

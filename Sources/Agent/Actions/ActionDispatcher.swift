@@ -330,6 +330,8 @@ final class ActionDispatcher {
             keeper(number)?.isSettled = true
             settle()
             retryFailed()
+        // Only root asks for what is done later.
+        case .noted: break
         }
     }
 
