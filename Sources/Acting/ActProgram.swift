@@ -80,7 +80,7 @@ public enum ActProgram {
         UnixSocket.limitWaiting(connection.rawValue, seconds: 30)
         var reader = LineReader(connection.rawValue, maximumLine: HelperReport.maximumSize)
         while let line = reader.next() {
-            if HelperReport(line: line) == .settled { return true }
+            if case .settled? = HelperReport(line: line) { return true }
         }
         return reader.hasEnded
     }

@@ -20,9 +20,11 @@ final class ActServer {
     private var listener: FileDescriptor?
     private var conversations: [UInt64: Conversation] = [:]
     private var nextConversation: UInt64 = 0
-    /// The one who is told: the last that connected as the agent.
-    private var agent: UInt64?
+    /// The one who asked for what only an agent asks for, and is told what comes of it. Who comes for `--protect` or
+    /// `--release` never is: nothing that runs ends with them.
+    private var agent: (number: UInt64, user: UInt32)?
 
+    /// - Parameter agentUser: nil where this machine has no such user: then only root, who tries an agent out, can be it.
     init(_ paths: ActingPaths, agentUser: UInt32?, done: @escaping () -> Void) {
         self.agentUser = agentUser
         self.done = done
@@ -38,9 +40,7 @@ final class ActServer {
             lock: { () async throws(PlaceError) in try await SessionLock(bus).lock() })
         performer = Performer(book: book, reconciler: reconciler, edges: edges, isOfUser: false)
         performer.tell = { [unowned self] report in
-            // Root's `--protect` and `--release` wait for it as well, whoever else is connected.
-            if report == .settled { return conversations.values.forEach { $0.tell(report) } }
-            if let agent { conversations[agent]?.tell(report) }
+            if let agent { conversations[agent.number]?.tell(report) }
         }
     }
 
@@ -79,18 +79,32 @@ final class ActServer {
         nextConversation += 1
         let number = nextConversation
         do throws(SystemError) {
-            conversations[number] = try Conversation(connection, with: performer, isRoot: user == 0) { [unowned self] in
-                end(number)
-            }
+            conversations[number] = try Conversation(
+                connection, with: performer, isRoot: user == 0,
+                mayAct: { [unowned self] in isAgent(number, user) }, ended: { [unowned self] in end(number) })
         } catch {
             return Log.write(.error, "\(error)")
         }
-        if user == agentUser || agentUser == nil || agent == nil { agent = number }
+    }
+
+    /// Whether this connection is the agent's by now. There is one at a time: the agent's own user takes the place of
+    /// whoever is it, since a new one is there as soon as the old one has died, and others wait until nobody is.
+    private func isAgent(_ number: UInt64, _ user: UInt32) -> Bool {
+        if agent?.number == number { return true }
+        if let agent {
+            guard user == agentUser, number > agent.number || agent.user != agentUser else {
+                Log.write(.warning, "user \(user) asks as the agent, which user \(agent.user) is: nothing is done")
+                return false
+            }
+            performer.cancelAll()
+        }
+        agent = (number, user)
+        return true
     }
 
     private func end(_ number: UInt64) {
         conversations[number] = nil
-        guard agent == number else { return }
+        guard agent?.number == number else { return }
         agent = nil
         performer.cancelAll()
     }

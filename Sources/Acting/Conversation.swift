@@ -10,10 +10,11 @@ final class Conversation {
 
     /// - Parameters:
     ///   - isRoot: whether it may ask for what only root asks for.
+    ///   - mayAct: asked before each request that only the agent makes, whether this is the agent.
     ///   - ended: called once when the other side has gone, or said something that no agent of ours says.
     init(
         _ connection: consuming FileDescriptor, with performer: Performer, isRoot: Bool,
-        ended: @escaping @ActionActor () -> Void
+        mayAct: @escaping @ActionActor () -> Bool = { true }, ended: @escaping @ActionActor () -> Void
     ) throws(SystemError) {
         self.performer = performer
         // An agent that does not listen is none.
@@ -27,8 +28,12 @@ final class Conversation {
                     channel.close()
                     return ended()
                 }
-                if request.takesRoot, !isRoot { return }
-                performer.take(request)
+                guard request.takesRoot ? isRoot : mayAct() else {
+                    // Whoever waits for an answer shall not do so for ever.
+                    channel.close()
+                    return ended()
+                }
+                performer.take(request) { [weak self] report in self?.tell(report) }
             }
         }
         channel.onEnd = { ActionActor.assumeIsolated { ended() } }
