@@ -13,6 +13,7 @@ public final class ServiceManager {
     /// For people: how one looks at a unit of its.
     let command: String
     private var isSubscribed = false
+    private var ownership: SignalWatch?
 
     /// - Parameters:
     ///   - bus: the machine's, or the user's.
@@ -20,19 +21,27 @@ public final class ServiceManager {
     public init(_ bus: Bus, isOfUser: Bool) {
         self.bus = bus
         command = isOfUser ? "systemctl --user" : "systemctl"
-        bus.whenLost { [weak self] in self?.isSubscribed = false }
+        bus.whenLost { [weak self] in
+            self?.isSubscribed = false
+            self?.ownership = nil
+        }
     }
 
     func call(
-        _ member: String, _ arguments: [BusArgument] = [], limit: Int64 = Bus.callLimit
+        _ member: String, _ arguments: [BusArgument] = []
     ) async throws(BusError) -> [BusValue] {
         try await bus.call(
-            ServiceManager.name, ServiceManager.path, ServiceManager.manager, member, arguments, limit: limit)
+            ServiceManager.name, ServiceManager.path, ServiceManager.manager, member, arguments)
     }
 
     /// Has it send signals, which it does only for those who asked.
     func subscribe() async throws(BusError) {
         guard !isSubscribed else { return }
+        if ownership == nil {
+            ownership = try bus.watch(Bus.ownership(of: ServiceManager.name))
+            // Another one has been asked by nobody.
+            ownership?.onSignal = { [weak self] _ in self?.isSubscribed = false }
+        }
         do throws(BusError) {
             _ = try await call("Subscribe")
         } catch {
@@ -54,8 +63,8 @@ public final class ServiceManager {
     func watchJobs() throws(BusError) -> SignalWatch {
         // No `arg2` for the unit: sd-bus finds no argument that comes after a number, and drops the signal.
         try bus.watch(
-            "sender='\(ServiceManager.name)',path='\(ServiceManager.path)',interface='\(ServiceManager.manager)',"
-                + "member='JobRemoved'")
+            "path='\(ServiceManager.path)',interface='\(ServiceManager.manager)',member='JobRemoved'",
+            of: ServiceManager.name)
     }
 
     /// Where the unit of that name is found on the bus, whether or not it is loaded.
