@@ -112,8 +112,8 @@ let package = Package(
         // Tests.
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["Netlink", "Platform", "WiFi"], path: "Tests/TestSupport",
-            swiftSettings: strict),
+            name: "TestSupport", dependencies: ["CSystemd", "Netlink", "Platform", "SystemBus", "WiFi"],
+            path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "NetlinkTests", dependencies: ["CNetlink", "CPlatform", "Netlink", "Platform", "TestSupport"],
             swiftSettings: strict),

@@ -104,12 +104,14 @@ public enum ActProgram {
         else { return false }
         let line = request.line
         guard UnixSocket.send(line[...], on: connection.rawValue) == line.count else { return false }
-        var answer = HelperReport.settled
-        if case .protect(let delay) = request, delay > 0 { answer = .noted }
+        let isForLater = if case .protect(let delay) = request { delay > 0 } else { false }
         UnixSocket.limitWaiting(connection.rawValue, seconds: answerLimit)
         var reader = LineReader(connection.rawValue, maximumLine: HelperReport.maximumSize)
         while let line = reader.next() {
-            if HelperReport(line: line) == answer { return true }
+            switch HelperReport(line: line) {
+            case .noted where isForLater, .settled where !isForLater: return true
+            default: continue
+            }
         }
         return false
     }
@@ -138,8 +140,7 @@ public enum ActProgram {
             await server.start()
             if let listener { server.listen(FileDescriptor(owning: listener)) }
             guard let request else { return }
-            server.isOnce = true
-            server.take(request)
+            server.takeOnce(request)
         }
         withExtendedLifetime(signals) { loop.run() }
         _ = lock.rawValue

@@ -20,17 +20,15 @@ final class ActServer {
     private var listener: FileDescriptor?
     private var conversations: [UInt64: Conversation] = [:]
     private var nextConversation: UInt64 = 0
-    /// The one who is told: the last that spoke as the agent.
-    private var agent: UInt64?
-    /// Those whose requests have been taken: what is settled then is theirs too.
-    private var asking: Set<UInt64> = []
+    /// The one who asked for what only an agent asks for, and is told what comes of it. Who comes for `--protect` or
+    /// `--release` never is: nothing that runs ends with them.
+    private var agent: (number: UInt64, user: UInt32)?
     private var isEnding = false
 
-    /// Ends as soon as what is asked for has been tried and nobody is connected.
-    var isOnce = false
     /// Whether what lowers protection could not be undone.
     var isProtecting: Bool { performer.isProtecting }
 
+    /// - Parameter agentUser: nil where this machine has no such user: then only root, who tries an agent out, can be it.
     init(_ paths: ActingPaths, agentUser: UInt32?, done: @escaping () -> Void) {
         self.agentUser = agentUser
         self.done = done
@@ -46,13 +44,7 @@ final class ActServer {
             lock: { () async throws(PlaceError) in try await SessionLock(bus).lock() })
         performer = Performer(book: book, reconciler: reconciler, edges: edges, isOfUser: false)
         performer.tell = { [unowned self] report in
-            // Root's `--protect` and `--release` wait for it as well, whoever else is connected.
-            guard report == .settled else {
-                if let agent { conversations[agent]?.tell(report) }
-                return
-            }
-            for number in asking { conversations[number]?.tell(report) }
-            if isOnce, conversations.isEmpty { done() }
+            if let agent { conversations[agent.number]?.tell(report) }
         }
         performer.onQuiet = { [unowned self] in if isEnding { done() } }
     }
@@ -73,7 +65,12 @@ final class ActServer {
         }
     }
 
-    func take(_ request: HelperRequest) { performer.take(request) }
+    /// Does what root asks for, and ends when that has been tried and nobody is connected.
+    func takeOnce(_ request: HelperRequest) {
+        performer.take(request) { [unowned self] report in
+            if case .settled = report, conversations.isEmpty { done() }
+        }
+    }
 
     /// Ends when no action is under way: each is cancelled, since nobody would hear how it ends.
     func end() {
@@ -100,29 +97,38 @@ final class ActServer {
         let number = nextConversation
         do throws(SystemError) {
             conversations[number] = try Conversation(
-                connection, isRoot: user == 0, take: { [unowned self] in take($0, from: number) },
+                connection, isRoot: user == 0, take: { [unowned self] in take($0, from: number, user) },
                 ended: { [unowned self] in end(number) })
         } catch {
             Log.write(.error, "\(error)")
         }
     }
 
-    private func take(_ request: HelperRequest, from number: UInt64) {
-        if !request.takesRoot, agent != number {
-            // There is one agent: what another one asked for is nobody's any more.
-            if agent != nil { performer.cancelAll() }
-            agent = number
+    /// False where it is not done, since this is not the agent.
+    private func take(_ request: HelperRequest, from number: UInt64, _ user: UInt32) -> Bool {
+        guard request.takesRoot || isAgent(number, user) else { return false }
+        if !isEnding { performer.take(request) { [unowned self] in conversations[number]?.tell($0) } }
+        return true
+    }
+
+    /// Whether this connection is the agent's by now. There is one at a time: the agent's own user takes the place of
+    /// whoever is it, since a new one is there as soon as the old one has died, and others wait until nobody is.
+    private func isAgent(_ number: UInt64, _ user: UInt32) -> Bool {
+        if agent?.number == number { return true }
+        if let agent {
+            guard user == agentUser, number > agent.number || agent.user != agentUser else {
+                Log.write(.warning, "user \(user) asks as the agent, which user \(agent.user) is: nothing is done")
+                return false
+            }
+            performer.cancelAll()
         }
-        asking.insert(number)
-        guard !isEnding else { return }
-        performer.take(request)
-        if case .protect(let delay) = request, delay > 0 { conversations[number]?.tell(.noted) }
+        agent = (number, user)
+        return true
     }
 
     private func end(_ number: UInt64) {
         conversations[number] = nil
-        asking.remove(number)
-        guard agent == number else { return }
+        guard agent?.number == number else { return }
         agent = nil
         performer.cancelAll()
     }

@@ -9,11 +9,11 @@ final class Conversation {
 
     /// - Parameters:
     ///   - isRoot: whether it may ask for what only root asks for.
-    ///   - take: called with each request.
+    ///   - take: called with each request; false where it is not this one's to ask.
     ///   - ended: called once when the other side has gone, or said something that no agent of ours says.
     init(
-        _ connection: consuming FileDescriptor, isRoot: Bool, take: @escaping @ActionActor (HelperRequest) -> Void,
-        ended: @escaping @ActionActor () -> Void
+        _ connection: consuming FileDescriptor, isRoot: Bool,
+        take: @escaping @ActionActor (HelperRequest) -> Bool, ended: @escaping @ActionActor () -> Void
     ) throws(SystemError) {
         // An agent that does not listen is none.
         channel = try LineChannel(
@@ -26,8 +26,11 @@ final class Conversation {
                     channel.close()
                     return ended()
                 }
-                if request.takesRoot, !isRoot { return }
-                take(request)
+                guard !request.takesRoot || isRoot, take(request) else {
+                    // Whoever waits for an answer shall not do so for ever.
+                    channel.close()
+                    return ended()
+                }
             }
         }
         channel.onEnd = { ActionActor.assumeIsolated { ended() } }

@@ -11,15 +11,14 @@ final class Performer {
     private let edges: any EdgePerforming
     /// Whether this process has to do with such places.
     private let isOfUser: Bool
-    private var running: [UInt64: Task<Void, Never>] = [:]
-    /// What was cancelled when nobody was left to hear of it. Another agent counts from the beginning again, so that its
-    /// actions may have the same numbers.
-    private var ending: [UInt64: Task<Void, Never>] = [:]
-    /// Actions that are not over, of either kind.
-    private var unfinished = 0
-    /// Counts those whom actions were done for.
-    private var audience = 0
-    private var protection: EventLoop.Timer?
+    /// What runs for the agent, by its numbers.
+    private var running: [UInt64: (serial: UInt64, task: Task<Void, Never>)] = [:]
+    /// How many run, for whomever.
+    private var runningCount = 0
+    /// Names what runs to the service manager. An agent counts from one, and the next one does so again while what ran
+    /// for the last one still ends; this goes on through all lives of this process in a boot.
+    private var serial = UInt64(max(Timestamp.now().boottime, 0))
+    private var protection: (timer: EventLoop.Timer, settled: [() -> Void])?
     /// How often protection could not be put in force.
     private var failures = 0
 
@@ -36,10 +35,6 @@ final class Performer {
         reconciler.onOutcome = { [unowned self] rule, index, outcome in
             tell(.state(rule: rule, index: index, StateOutcome(outcome)))
         }
-        reconciler.onSettled = { [unowned self] in
-            protectAgain()
-            tell(.settled)
-        }
         reconciler.onTrouble = { Log.write(.error, $0) }
     }
 
@@ -53,7 +48,7 @@ final class Performer {
 
     var isIdle: Bool { reconciler.isIdle && isQuiet && protection == nil }
     /// Whether no action is under way.
-    var isQuiet: Bool { unfinished == 0 }
+    var isQuiet: Bool { runningCount == 0 }
     /// Whether what lowers protection has yet to be undone.
     var isProtecting: Bool { reconciler.isProtecting }
 
@@ -64,33 +59,37 @@ final class Performer {
 
     // MARK: Requests
 
-    func take(_ request: HelperRequest) {
+    /// - Parameter answer: to who asks, what concerns nobody else.
+    func take(_ request: HelperRequest, _ answer: @escaping (HelperReport) -> Void = { _ in }) {
         switch request {
-        case .hold(let digest, let states): hold(digest, states)
+        case .hold(let pass, let digest, let states): hold(pass, digest, states, answer)
         case .run(let id, let digest, let action): run(id, digest, action)
-        case .cancel(let id): running[id]?.cancel()
+        case .cancel(let id): running[id]?.task.cancel()
         case .portal(let digest, let state): tellOfPortal(digest, state)
         case .prepare: edges.prepare()
         case .verify(let daemon): reconciler.verify(daemon.forgets)
-        case .protect(let delay): protect(after: delay * 1_000)
-        case .release: reconciler.declare([])
+        case .protect(let delay):
+            protect(after: delay * 1_000) { answer(.settled(pass: nil)) }
+            if delay > 0 { answer(.noted) }
+        case .release: reconciler.declare([], then: { answer(.settled(pass: nil)) })
         }
     }
 
-    /// The agent has gone: what runs is nobody's any more.
+    /// The agent has gone: what runs is nobody's any more, and how it ends is told to nobody.
     func cancelAll() {
-        for task in running.values { task.cancel() }
-        // Whoever comes again under a number waits for the one before.
-        ending.merge(running) { $1 }
+        for (_, task) in running.values { task.cancel() }
         running = [:]
-        audience += 1
     }
 
-    private func hold(_ digest: String, _ states: [NamedState]) {
-        guard let ruleSet = book.ruleSet(digest) else { return tell(.outdated(digest: book.digest, id: nil)) }
-        if let protection { ActionActor.shared.loop.cancel(protection) }
-        protection = nil
+    private func hold(
+        _ pass: UInt64, _ digest: String, _ states: [NamedState], _ answer: @escaping (HelperReport) -> Void
+    ) {
+        guard let ruleSet = book.ruleSet(digest) else {
+            return answer(.outdated(digest: book.digest, .hold(pass: pass)))
+        }
         failures = 0
+        // Whoever asked for protection waits for this instead.
+        let others = takeProtection()
         var wanted: [Reconciler.Wanted] = []
         for state in states {
             guard let rule = ruleSet.rule(named: state.rule), rule.states.indices.contains(state.index) else {
@@ -109,13 +108,16 @@ final class Performer {
                 tell(.state(rule: state.rule, index: state.index, .failed(because: error.description)))
             }
         }
-        reconciler.declare(wanted) { rule, index in
-            ruleSet.rule(named: rule)?.states.indices.contains(index) ?? false
-        }
+        reconciler.declare(
+            wanted, isKnown: { ruleSet.rule(named: $0)?.states.indices.contains($1) ?? false },
+            then: {
+                answer(.settled(pass: pass))
+                for settled in others { settled() }
+            })
     }
 
     private func run(_ id: UInt64, _ digest: String, _ action: NamedAction) {
-        guard let ruleSet = book.ruleSet(digest) else { return tell(.outdated(digest: book.digest, id: id)) }
+        guard let ruleSet = book.ruleSet(digest) else { return tell(.outdated(digest: book.digest, .action(id: id))) }
         guard running[id] == nil else { return }
         guard let rule = ruleSet.rule(named: action.rule), rule.isEnabled, !rule.isObserving, !book.isObserving else {
             return tell(.ended(id: id, ActionEnd(.failed, because: "the rule does not act")))
@@ -125,22 +127,21 @@ final class Performer {
             return tell(.ended(id: id, ActionEnd(.failed, because: "the rule has no such action")))
         }
         let wanted = actions[action.index].value
-        let (mine, former) = (audience, ending[id])
-        unfinished += 1
-        running[id] = ActionActor.task {
-            await former?.value
-            let end = await edges.perform(wanted, of: rule, action.record, id: id) {
-                if mine == self.audience { self.tell(.started(id: id)) }
+        serial += 1
+        let mine = serial
+        runningCount += 1
+        let task = ActionActor.task {
+            let end = await edges.perform(wanted, of: rule, action.record, id: mine) {
+                if self.running[id]?.serial == mine { self.tell(.started(id: id)) }
             }
-            if mine == audience {
+            runningCount -= 1
+            if running[id]?.serial == mine {
                 running[id] = nil
                 tell(.ended(id: id, end))
             }
-            unfinished -= 1
-            guard isQuiet else { return }
-            ending = [:]
-            onQuiet()
+            if isQuiet { onQuiet() }
         }
+        running[id] = (mine, task)
     }
 
     /// The words are ours, not the agent's.
@@ -157,27 +158,41 @@ final class Performer {
         }
     }
 
-    private func protect(after delay: Int64) {
-        let loop = ActionActor.shared.loop
-        if let protection { loop.cancel(protection) }
-        protection = nil
+    private func protect(after delay: Int64, then settled: @escaping () -> Void = {}) {
+        let waiting = takeProtection() + [settled]
         reconciler.announceProtection()
-        // At once: what is told as settled from here on is this.
-        if delay == 0 { return reconciler.protect() }
-        protection = loop.schedule(at: Timestamp.now().boottime + delay) { [unowned self] in
+        guard delay > 0 else { return protectNow(waiting) }
+        let timer = ActionActor.shared.loop.schedule(at: Timestamp.now().boottime + delay) { [unowned self] in
             ActionActor.assumeIsolated {
                 self.protection = nil
-                self.reconciler.protect()
+                self.protectNow(waiting)
             }
+        }
+        protection = (timer, waiting)
+    }
+
+    private func protectNow(_ waiting: [() -> Void]) {
+        reconciler.protect { [unowned self] in
+            protectAgain()
+            for settled in waiting { settled() }
         }
     }
 
+    /// What failed stands in the journal, and is tried again.
     private func protectAgain() {
         guard reconciler.isProtecting, protection == nil else { return failures = 0 }
         let delays = Performer.retryDelays
         let delay = min(delays.lowerBound << min(failures, 16), delays.upperBound)
         failures += 1
         protect(after: delay)
+    }
+
+    /// Who waits for a protection that is not to be as it was asked for.
+    private func takeProtection() -> [() -> Void] {
+        guard let protection else { return [] }
+        ActionActor.shared.loop.cancel(protection.timer)
+        self.protection = nil
+        return protection.settled
     }
 }
 

@@ -50,8 +50,11 @@ final class SessionClient {
                 return tryAgain()
             }
             conversation = try Conversation(
-                connection, isRoot: false, take: { [performer] in performer.take($0) },
-                ended: { [unowned self] in lost() })
+                connection, isRoot: false,
+                take: { [unowned self] request in
+                    performer.take(request) { [unowned self] in conversation?.tell($0) }
+                    return true
+                }, ended: { [unowned self] in lost() })
         } catch {
             tryAgain()
         }

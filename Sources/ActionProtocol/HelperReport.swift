@@ -3,22 +3,30 @@ internal import JSON
 /// What a helper tells the agent: one line of JSON each.
 public enum HelperReport: Hashable, Sendable {
     /// The rule files as the helper reads them are others: nothing was done. The agent reads them again.
-    ///
-    /// - Parameter id: of the action that was not begun; nil where it was about what shall hold.
-    case outdated(digest: String, id: UInt64?)
+    case outdated(digest: String, Refused)
     /// The action has begun.
     case started(id: UInt64)
     /// The action is over, or will not be begun.
     case ended(id: UInt64, ActionEnd)
     /// What became of a state.
     case state(rule: String, index: Int, StateOutcome)
-    /// Everything of the last `hold` has been tried.
-    case settled
+    /// Everything that was asked for up to this has been tried, or something else is asked for instead.
+    ///
+    /// - Parameter pass: the number of the `hold`; nil: of what root asks for. Only who asked is told.
+    case settled(pass: UInt64?)
     /// What was asked for later stands in the journal.
     case noted
 
     /// Octets of a line, its LF included.
     public static let maximumSize = 64 << 10
+}
+
+/// What a helper did not do, since it reads other rule files.
+public enum Refused: Hashable, Sendable {
+    /// A `hold`, by its number.
+    case hold(pass: UInt64)
+    /// The action was not begun.
+    case action(id: UInt64)
 }
 
 /// What became of something that shall hold.
@@ -63,10 +71,13 @@ extension HelperReport {
         var writer = JSONWriter()
         writer.object { writer in
             switch self {
-            case .outdated(let digest, let id):
+            case .outdated(let digest, let refused):
                 writer.field("is", "outdated")
                 writer.field("digest", digest)
-                if let id { writer.field("id", id) }
+                switch refused {
+                case .hold(let pass): writer.field("pass", pass)
+                case .action(let id): writer.field("id", id)
+                }
             case .started(let id):
                 writer.field("is", "started")
                 writer.field("id", id)
@@ -85,7 +96,9 @@ extension HelperReport {
                     writer.field("outcome", "failed")
                     writer.field("because", ActionEnd.cut(because))
                 }
-            case .settled: writer.field("is", "settled")
+            case .settled(let pass):
+                writer.field("is", "settled")
+                if let pass { writer.field("pass", pass) }
             case .noted: writer.field("is", "noted")
             }
         }
@@ -101,10 +114,14 @@ extension HelperReport {
         switch word {
         case "outdated":
             guard let digest = Name.digest(value["digest"]) else { return nil }
-            do throws(Malformed) {
-                self = .outdated(digest: digest, id: try value.optional("id") { Name.identifier($0) })
-            } catch {
-                return nil
+            switch (value["pass"], value["id"]) {
+            case (let pass?, nil):
+                guard let pass = Name.identifier(pass) else { return nil }
+                self = .outdated(digest: digest, .hold(pass: pass))
+            case (nil, let id?):
+                guard let id = Name.identifier(id) else { return nil }
+                self = .outdated(digest: digest, .action(id: id))
+            default: return nil
             }
         case "started":
             guard let id = Name.identifier(value["id"]) else { return nil }
@@ -117,7 +134,12 @@ extension HelperReport {
                 let outcome = StateOutcome(value)
             else { return nil }
             self = .state(rule: rule, index: index, outcome)
-        case "settled": self = .settled
+        case "settled":
+            do throws(Malformed) {
+                self = .settled(pass: try value.optional("pass") { Name.identifier($0) })
+            } catch {
+                return nil
+            }
         case "noted": self = .noted
         default: return nil
         }

@@ -7,7 +7,9 @@ internal import JSON
 /// ends of single states can.
 public enum HelperRequest: Hashable, Sendable {
     /// These states shall hold, in this order, and nothing else that the helper put in place.
-    case hold(digest: String, [NamedState])
+    ///
+    /// - Parameter pass: a number of the agent's, by which `HelperReport.settled` says what it answers.
+    case hold(pass: UInt64, digest: String, [NamedState])
     /// What happens once. Ends with `HelperReport.ended` in any case.
     case run(id: UInt64, digest: String, NamedAction)
     /// The action is obsolete.
@@ -76,8 +78,9 @@ extension HelperRequest {
         var writer = JSONWriter()
         writer.object { writer in
             switch self {
-            case .hold(let digest, let states):
+            case .hold(let pass, let digest, let states):
                 writer.field("do", "hold")
+                writer.field("pass", pass)
                 writer.field("digest", digest)
                 writer.array("states") { writer in
                     for state in states { writer.object { state.write(to: &$0) } }
@@ -119,12 +122,12 @@ extension HelperRequest {
         else { return nil }
         switch word {
         case "hold":
-            guard let digest = Name.digest(value["digest"]), let list = value["states"]?.array,
-                list.count <= HelperRequest.maximumStates
+            guard let pass = Name.identifier(value["pass"]), let digest = Name.digest(value["digest"]),
+                let list = value["states"]?.array, list.count <= HelperRequest.maximumStates
             else { return nil }
             let states = list.compactMap(NamedState.init)
             guard states.count == list.count else { return nil }
-            self = .hold(digest: digest, states)
+            self = .hold(pass: pass, digest: digest, states)
         case "run":
             guard let id = Name.identifier(value["id"]), let digest = Name.digest(value["digest"]),
                 let action = NamedAction(value)

@@ -21,13 +21,15 @@ public final class Notifications {
             "urgency": .octet(urgency), "category": .text("network"), "resident": .flag(false),
         ]
         do throws(BusError) {
-            _ = try await bus.call(
+            let reply = try await bus.call(
                 "org.freedesktop.Notifications", "/org/freedesktop/Notifications", "org.freedesktop.Notifications",
                 "Notify",
                 [
                     .text("Vicinity"), .unsigned(0), .text(""), .text(notification.summary),
                     .text(Notifications.escape(notification.body ?? "")), .texts([]), .properties(hints), .signed(-1),
                 ], startsService: true)
+            // It has a number, by which it could be taken back.
+            guard reply.first?.number != nil else { throw BusError.noAnswer }
         } catch {
             switch error {
             case .absent: throw .failed("notification: no desktop shows notifications in this session")

@@ -37,6 +37,10 @@ extension PlaceName {
         default: true
         }
     }
+
+    /// Whether who keeps it forgets what it holds, while we may not be there to see that: firewalld does with each
+    /// reload and new start. Nothing is there then, which is nobody's choice.
+    var isForgotten: Bool { if case .zone = self { true } else { false } }
 }
 
 extension PlaceName: CustomStringConvertible {

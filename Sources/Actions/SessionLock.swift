@@ -8,7 +8,7 @@ public final class SessionLock {
     private static let path = "/org/freedesktop/login1"
     private static let session = "org.freedesktop.login1.Session"
     /// µs; what has not locked by then has nobody who locks it.
-    private static let limit: Int64 = 5_000_000
+    public nonisolated static let limit: Int64 = 5_000_000
 
     private struct Session {
         let id: String
@@ -17,15 +17,21 @@ public final class SessionLock {
     }
 
     private let bus: Bus
+    private let limit: Int64
 
-    /// - Parameter bus: the machine's.
-    public init(_ bus: Bus) { self.bus = bus }
+    /// - Parameters:
+    ///   - bus: the machine's.
+    ///   - limit: how long a session may take to lock, in µs.
+    public init(_ bus: Bus, limit: Int64 = SessionLock.limit) {
+        self.bus = bus
+        self.limit = limit
+    }
 
     /// Returns when every active session on this machine's own screens says that it is locked.
     public func lock() async throws(PlaceError) {
         do {
-            let deadline = Timestamp.now().boottime + SessionLock.limit
-            let sessions = try await sessions()
+            let deadline = Timestamp.now().boottime + limit
+            let sessions = try await sessions(until: deadline)
             guard !sessions.isEmpty else { throw PlaceError.failed("lock: nobody has a session at this machine") }
             let locks = sessions.map { session in
                 Task(executorPreference: ActionActor.shared.loop) { try await self.lock(session, until: deadline) }
@@ -56,14 +62,14 @@ public final class SessionLock {
 
     private func lock(_ session: Session, until deadline: Int64) async throws {
         let watch = try bus.watch(
-            "sender='\(SessionLock.name)',path='\(session.path)',interface='org.freedesktop.DBus.Properties',"
-                + "member='PropertiesChanged',arg0='\(SessionLock.session)'")
+            "path='\(session.path)',interface='org.freedesktop.DBus.Properties',member='PropertiesChanged',"
+                + "arg0='\(SessionLock.session)'", of: SessionLock.name)
         defer { watch.end() }
         do throws(BusError) {
             _ = try await bus.call(
                 SessionLock.name, SessionLock.path, "org.freedesktop.login1.Manager", "LockSession",
-                [.text(session.id)])
-            while try await !isLocked(session) {
+                [.text(session.id)], limit: SessionLock.left(until: deadline))
+            while try await !isLocked(session, until: deadline) {
                 _ = try await watch.first(until: deadline) { _ in true }
             }
         } catch {
@@ -72,28 +78,37 @@ public final class SessionLock {
             case .noAnswer:
                 throw PlaceError.failed(
                     "session \(session.id) of \(session.user) has not locked within "
-                        + "\(SessionLock.limit / 1_000_000) s: it has no screen locker, or one that logind does not know"
+                        + "\(limit / 1_000_000) s: it has no screen locker, or one that logind does not know"
                 )
             default: throw error.placeError("session \(session.id) of \(session.user)", "systemd-logind")
             }
         }
     }
 
-    private func isLocked(_ session: Session) async throws(BusError) -> Bool {
-        try await bus.property(SessionLock.name, session.path, SessionLock.session, "LockedHint").flag ?? false
+    private func isLocked(_ session: Session, until deadline: Int64) async throws(BusError) -> Bool {
+        let hint = try await bus.property(
+            SessionLock.name, session.path, SessionLock.session, "LockedHint", limit: SessionLock.left(until: deadline))
+        guard let flag = hint.flag else { throw .noAnswer }
+        return flag
     }
 
+    /// What is left of the time; sd-bus takes none for its own limit.
+    private static func left(until deadline: Int64) -> Int64 { max(deadline - Timestamp.now().boottime, 1) }
+
     /// Those that are shown now, on a screen of this machine.
-    private func sessions() async throws(BusError) -> [Session] {
+    private func sessions(until deadline: Int64) async throws(BusError) -> [Session] {
         let reply = try await bus.call(
-            SessionLock.name, SessionLock.path, "org.freedesktop.login1.Manager", "ListSessions")
+            SessionLock.name, SessionLock.path, "org.freedesktop.login1.Manager", "ListSessions",
+            limit: SessionLock.left(until: deadline))
+        guard let entries = reply.first?.list else { throw .noAnswer }
         var found: [Session] = []
-        for entry in reply.first?.list ?? [] {
+        for entry in entries {
             guard let fields = entry.list, fields.count >= 5, let id = fields[0].text, let user = fields[2].text,
                 let path = fields[4].text
-            else { continue }
+            else { throw .noAnswer }
             do throws(BusError) {
-                let session = try await bus.properties(SessionLock.name, path, SessionLock.session)
+                let session = try await bus.properties(
+                    SessionLock.name, path, SessionLock.session, limit: SessionLock.left(until: deadline))
                 guard session["Class"]?.text == "user", session["Active"]?.flag ?? false,
                     // Somebody far away sees no screen of this machine.
                     !(session["Remote"]?.flag ?? false),
@@ -102,7 +117,7 @@ public final class SessionLock {
                 found.append(Session(id: id, user: user, path: path))
             } catch {
                 // It ended meanwhile.
-                if case .refused = error {} else { throw error }
+                guard error.isUnknownObject else { throw error }
             }
         }
         return found

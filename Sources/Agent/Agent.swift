@@ -88,7 +88,7 @@ package final class Agent {
             isElsewhere: !isResuming)
         perform(engine.update(watcher.environment, at: .now()))
         // Whatever a former agent had put in place and nobody wants any more ends now.
-        dispatcher.hold(desiredStates, in: watcher.environment, always: true)
+        hold(always: true)
         watcher.onChange = { [unowned self] in
             for change in $0 {
                 publish(FeedEvent(change, in: watcher.environment))
@@ -136,7 +136,7 @@ package final class Agent {
         } else {
             // Whoever waits for other rules waits in vain.
             dispatcher.use(engine.ruleSet, digest: rulesDigest)
-            dispatcher.hold(desiredStates, in: watcher.environment)
+            hold()
         }
         ServiceManager.status(status)
         publish(FeedEvent(.agentReloaded(problems: ruleProblems.count), at: .now()))
@@ -197,8 +197,15 @@ package final class Agent {
                 if let probe = probes.removeValue(forKey: identifier) { prober.cancel(probe) }
             }
         }
-        dispatcher.hold(desiredStates, in: watcher.environment)
+        hold()
         schedule()
+    }
+
+    /// Says what shall hold. As long as nobody knows, what a former agent said does: to say that nothing shall hold would
+    /// end what raises protection.
+    private func hold(always: Bool = false) {
+        guard engine.knowsWhatShallHold else { return }
+        dispatcher.hold(desiredStates, in: watcher.environment, always: always)
     }
 
     private var desiredStates: [StateRequest] {

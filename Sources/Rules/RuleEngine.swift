@@ -101,6 +101,7 @@ public struct RuleEngine: Sendable {
             guard resumed.contains(rule.name) else { continue }
             active.insert(index)
             states[index].isEntering = pending.contains(rule.name)
+            states[index].wasReady = !isElsewhere && !pending.contains(rule.name)
         }
     }
 
@@ -204,6 +205,9 @@ public struct RuleEngine: Sendable {
 
     static let outsideOfTime = "outside of its time"
 
+    /// Whether anything can be said of what shall hold: not while nothing is known of a link from the beginning.
+    public var knowsWhatShallHold: Bool { hasDecided }
+
     var situation: Situation? {
         guard let now else { return nil }
         return place.situation(at: now.boottime)
@@ -293,12 +297,18 @@ public struct RuleEngine: Sendable {
         var next: Int64?
         let isInTime = rule.isInTime(weekTime)
         let isActive: Bool
+        let isResumed: Bool
         if let hold {
             isActive = hold.isOn
             next = min(hold.until, state.confirmsHoldBy ?? .max)
             state.oscillation.pause()
+            isResumed = stillResumes(rule, &state, isActive, isInTime, situation, now, &next)
         } else {
-            let wanted = wants(rule, state, isActive: wasActive, isInTime, situation, &next)
+            let present = wants(rule, state, isActive: wasActive, isInTime, situation, &next)
+            isResumed = stillResumes(rule, &state, present, isInTime, situation, now, &next)
+            // The machine has not moved: what the agent before this one vouched for, this one does until it knows more.
+            let wanted =
+                present || isResumed && rule.leaning == .relaxing && !situation.judgement.isSuspended
             if !rule.times.isEmpty {
                 let elapsed = time.wall % 60_000_000
                 next = min(next ?? .max, now + Int64(rule.minutesUntilChange(from: weekTime)) * 60_000_000 - elapsed)
@@ -329,7 +339,6 @@ public struct RuleEngine: Sendable {
             state.subject = rule.subject(in: situation)
             state.isPlaced = false
         }
-        let isResumed = stillResumes(rule, &state, isActive, isInTime, situation, now, &next)
         due[index] = next
         if isActive != wasActive {
             if isActive { active.insert(index) } else { active.remove(index) }
@@ -377,8 +386,11 @@ public struct RuleEngine: Sendable {
         return mayHold && situation.shallHold(rule, holds: holds, due: &next)
     }
 
-    /// Whether a rule is, after a restart, still on its way to be what it was before: protection is not up to that, but
-    /// its edge actions are, which are not to be run because evidence takes a moment to come again.
+    /// Whether a rule is, after a restart, still on its way to be what it was before: its edge actions are not to be run
+    /// because evidence takes a moment to come again, and what lowers protection is not to be undone because of that. A
+    /// rule that raises protection does not wait for anything.
+    ///
+    /// - Parameter isActive: what it is to be by what is known now.
     private mutating func stillResumes(
         _ rule: Rule, _ state: inout RuleState, _ isActive: Bool, _ isInTime: Bool, _ situation: Situation,
         _ now: Int64,

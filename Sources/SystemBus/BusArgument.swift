@@ -59,7 +59,7 @@ public indirect enum BusArgument: Hashable, Sendable {
     }
 
     /// False where it is no value of its type, such as a path without a slash.
-    func append(to message: OpaquePointer?) -> Bool {
+    package func append(to message: OpaquePointer?) -> Bool {
         switch self {
         case .text(let text): unsafe text.withCString { unsafe basic(message, "s", $0) }
         case .path(let path): unsafe path.withCString { unsafe basic(message, "o", $0) }

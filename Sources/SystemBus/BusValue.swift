@@ -27,7 +27,7 @@ public enum BusValue: Hashable, Sendable {
     private static let depthLimit = 12
 
     /// All values of a message; nil where there are more than anybody has a use for.
-    static func contents(of message: OpaquePointer) -> [BusValue]? {
+    package static func contents(of message: OpaquePointer) -> [BusValue]? {
         var budget = countLimit
         return unsafe values(in: message, depth: 0, &budget)
     }

@@ -94,6 +94,9 @@ public final class SystemBus {
         timer = nil
     }
 
+    /// Whether a text is the path of an object.
+    public static func isPath(_ text: String) -> Bool { unsafe sd_bus_object_path_is_valid(text) > 0 }
+
     public var isConnected: Bool { unsafe bus != nil }
     /// For what else this room does with it.
     var connection: OpaquePointer? { unsafe bus }
@@ -240,6 +243,9 @@ public final class SystemBus {
         case .call(let reply):
             handler.bus?.handlers[ObjectIdentifier(handler)] = nil
             reply(unsafe SystemBus.reply(in: message))
+            // Handled: of a bus that went away sd_bus_process(3) would say otherwise that there is nothing more to do, and
+            // who is told that his call has failed would find it there still.
+            return 1
         case .match(let handle):
             // The daemon looks at the sender of what is for everybody. What somebody sends to us alone it hands over
             // unasked, and sd-bus takes any sender for the owner of a name.

@@ -15,7 +15,11 @@ struct HelperProcessTests {
         var socket: String { directory + "/act.sock" }
         var digest: String { InstalledRules.digest(of: InstalledRules.Directories(root: directory + "/etc")) }
 
-        init(rules: String) throws {
+        private let agentUser: String
+
+        /// - Parameter agentUser: root is not the agent, as where it is installed.
+        init(rules: String, agentUser: String = "nobody") throws {
+            self.agentUser = agentUser
             try FileManager.default.createDirectory(
                 atPath: directory + "/etc/rules.d", withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o755])
@@ -59,8 +63,7 @@ struct HelperProcessTests {
         private var options: [String] {
             [
                 "--config", directory + "/etc", "--state-directory", directory + "/state", "--socket", socket,
-                // Root is not the agent, as where it is installed.
-                "--agent-user", "nobody",
+                "--agent-user", agentUser,
             ]
         }
 
@@ -78,6 +81,7 @@ struct HelperProcessTests {
             self.connection = connection
         }
 
+        func hangUp() { _ = shutdown(connection.rawValue, Int32(SHUT_RDWR)) }
         func send(_ octets: [UInt8]) { #expect(UnixSocket.send(octets[...], on: connection.rawValue) == octets.count) }
         func ask(_ request: HelperRequest) { send(request.line) }
         func next() -> HelperReport? { reader.next().flatMap { HelperReport(line: $0) } }
@@ -88,6 +92,9 @@ struct HelperProcessTests {
         [rule.a]
         on = "offline"
         enter = [{ command = ["/bin/true"] }]
+        [rule.slow]
+        on = "offline"
+        enter = [{ command = ["/bin/sleep", "600"] }]
         [rule.watched]
         on = "offline"
         mode = "observe"
@@ -105,15 +112,15 @@ struct HelperProcessTests {
         let agent = try place.connect()
         let former = place.digest
         agent.ask(run(1, String(repeating: "0", count: 64)))
-        #expect(agent.next() == .outdated(digest: former, id: 1))
-        agent.ask(.hold(digest: former, []))
-        #expect(agent.next() == .settled)
+        #expect(agent.next() == .outdated(digest: former, .action(id: 1)))
+        agent.ask(.hold(pass: 3, digest: former, []))
+        #expect(agent.next() == .settled(pass: 3))
         try place.write(Self.rules + "\n# another")
-        agent.ask(.hold(digest: former, []))
+        agent.ask(.hold(pass: 4, digest: former, []))
         #expect(place.digest != former)
-        #expect(agent.next() == .outdated(digest: place.digest, id: nil))
+        #expect(agent.next() == .outdated(digest: place.digest, .hold(pass: 4)))
         agent.ask(run(2, former))
-        #expect(agent.next() == .outdated(digest: place.digest, id: 2))
+        #expect(agent.next() == .outdated(digest: place.digest, .action(id: 2)))
     }
 
     @Test func whatTheRulesDoNotAskForIsRefused() throws {
@@ -137,20 +144,62 @@ struct HelperProcessTests {
             #expect(stranger.isHungUpOn)
         }
         let agent = try place.connect()
-        let line = HelperRequest.hold(digest: place.digest, []).line
+        let line = HelperRequest.hold(pass: 1, digest: place.digest, []).line
         for octet in line { agent.send([octet]) }
-        #expect(agent.next() == .settled)
+        #expect(agent.next() == .settled(pass: 1))
     }
 
     /// Before the helper is taken away, while the agent is connected.
     @Test func rootIsToldWhenAllIsUndoneWhoeverElseIsThere() throws {
         let place = try Place(rules: Self.rules)
         let agent = try place.connect()
-        agent.ask(.hold(digest: place.digest, []))
-        #expect(agent.next() == .settled)
+        agent.ask(.hold(pass: 1, digest: place.digest, []))
+        #expect(agent.next() == .settled(pass: 1))
         #expect(try place.status("--release") == 0)
         #expect(try place.status("--protect") == 0)
         #expect(try place.status("--after", "1", "--protect") == 0)
         #expect(try place.status("--release", "--after", "1") == 64)
+    }
+
+    /// Where there is no such user as well: whoever comes for protection neither takes the agent's place nor ends, by
+    /// going, what runs for it.
+    @Test(arguments: ["nobody", "vicinity-no-such-user"])
+    func whoAsksForProtectionIsNotTheAgent(user: String) throws {
+        let place = try Place(rules: Self.rules, agentUser: user)
+        let agent = try place.connect()
+        agent.ask(run(1, place.digest, "slow"))
+        #expect(agent.next() == .started(id: 1))
+        let other = try place.connect()
+        other.ask(.protect(after: 0))
+        #expect(other.next() == .settled(pass: nil))
+        // There is one agent at a time.
+        other.ask(run(1, place.digest))
+        #expect(other.isHungUpOn)
+        #expect(try place.status("--protect") == 0)
+        agent.ask(.hold(pass: 9, digest: place.digest, []))
+        #expect(agent.next() == .settled(pass: 9))
+        agent.ask(.cancel(id: 1))
+        guard case .ended(1, let end)? = agent.next() else {
+            Issue.record("it ran on")
+            return
+        }
+        #expect(end.result == .cancelled)
+    }
+
+    /// An agent counts from one, as the one before it did.
+    @Test func whatRanForAFormerAgentIsNotTheNextOnes() throws {
+        let place = try Place(rules: Self.rules)
+        let former = try place.connect()
+        former.ask(run(1, place.digest, "slow"))
+        #expect(former.next() == .started(id: 1))
+        former.hangUp()
+        let agent = try place.connect()
+        agent.ask(run(1, place.digest))
+        #expect(agent.next() == .started(id: 1))
+        guard case .ended(1, let end)? = agent.next() else {
+            Issue.record("it has not ended")
+            return
+        }
+        #expect(end.result == .succeeded)
     }
 }

@@ -21,9 +21,9 @@ import Testing
     private static var requests: [HelperRequest] {
         let bare = EventRecord(event: "rule.run")
         return [
-            .hold(digest: digest, []),
+            .hold(pass: 0, digest: digest, []),
             .hold(
-                digest: digest,
+                pass: UInt64(Int64.max), digest: digest,
                 [NamedState(rule: "a", index: 0, record: full), NamedState(rule: "b_-9", index: 65_535, record: bare)]),
             .run(id: 0, digest: digest, NamedAction(rule: "a", edge: .enter, index: 3, record: full)),
             .run(
@@ -42,10 +42,11 @@ import Testing
         end.errors = [0, 10, 34]
         (end.outputLost, end.errorsLost) = (.max, 1)
         return [
-            .outdated(digest: digest, id: nil), .outdated(digest: digest, id: 1), .started(id: 2), .ended(id: 3, end),
+            .outdated(digest: digest, .hold(pass: 1)), .outdated(digest: digest, .action(id: 1)), .started(id: 2),
+            .ended(id: 3, end),
             .ended(id: 4, ActionEnd(.succeeded)), .ended(id: 5, ActionEnd(.cancelled)),
             .state(rule: "a", index: 1, .held), .state(rule: "a", index: 1, .reverted),
-            .state(rule: "a", index: 1, .failed(because: "")), .settled, .noted,
+            .state(rule: "a", index: 1, .failed(because: "")), .settled(pass: nil), .settled(pass: 7), .noted,
         ]
     }
 
@@ -86,10 +87,12 @@ import Testing
         #"{"do":"protect","after_ms":-1}"#, #"{"do":"protect","after_ms":60001}"#,
         #"{"do":"protect","after_ms":"1"}"#, #"{"do":"protect","after_ms":1e400}"#,
         #"{"do":"cancel","id":-1}"#, #"{"do":"cancel","id":1.0}"#, #"{"do":"cancel","id":9223372036854775808}"#,
-        #"{"do":"cancel","id":1,"id":2}"#, #"{"do":"hold","digest":"DIGEST"}"#, #"{"do":"portal","digest":"DIGEST"}"#,
-        #"{"do":"portal","rule":"a","index":0,"record":{"event":"rule.run"}}"#,
-        #"{"do":"hold","digest":"DIGEST","states":{}}"#, #"{"do":"hold","digest":"DIGEST","states":[1]}"#,
-        #"{"do":"hold","digest":"00","states":[]}"#, #"{"do":"hold","digest":null,"states":[]}"#,
+        #"{"do":"cancel","id":1,"id":2}"#, #"{"do":"portal","digest":"DIGEST"}"#,
+        #"{"do":"portal","rule":"a","index":0,"record":{"event":"rule.run"}}"#, #"{"do":"hold","pass":1,"digest":"DIGEST"}"#,
+        #"{"do":"hold","pass":1,"digest":"DIGEST","states":{}}"#,
+        #"{"do":"hold","pass":1,"digest":"DIGEST","states":[1]}"#,
+        #"{"do":"hold","pass":1,"digest":"00","states":[]}"#, #"{"do":"hold","pass":1,"digest":null,"states":[]}"#,
+        #"{"do":"hold","digest":"DIGEST","states":[]}"#, #"{"do":"hold","pass":-1,"digest":"DIGEST","states":[]}"#,
     ])
     func requestsOfNoAgentAreRefused(_ text: String) {
         #expect(HelperRequest(line: Array(text.replacing("DIGEST", with: Self.digest).utf8)) == nil)
@@ -127,7 +130,10 @@ import Testing
 
     @Test(arguments: [
         #"{"is":"settled","is":"settled"}"#, #"{"is":"outdated","digest":"DIGEST","id":"1"}"#,
-        #"{"is":"outdated","digest":"DIGEST","id":null}"#, #"{"is":"outdated"}"#, #"{"is":"started","id":null}"#,
+        #"{"is":"outdated","digest":"DIGEST","id":null}"#, #"{"is":"outdated"}"#,
+        #"{"is":"outdated","digest":"DIGEST"}"#,
+        #"{"is":"outdated","digest":"DIGEST","id":1,"pass":1}"#, #"{"is":"outdated","digest":"DIGEST","pass":1.5}"#,
+        #"{"is":"settled","pass":null}"#, #"{"is":"settled","pass":-1}"#, #"{"is":"started","id":null}"#,
         #"{"is":"ended","id":1}"#, #"{"is":"ended","id":1,"result":"won",REST}"#,
         #"{"is":"ended","id":1,"result":"failed","exit":2147483648,REST}"#,
         #"{"is":"ended","id":1,"result":"failed","exit":"1",REST}"#,
@@ -147,11 +153,13 @@ import Testing
         let record = EventRecord(event: "rule.run")
         let states = [NamedState](
             repeating: NamedState(rule: "a", index: 0, record: record), count: HelperRequest.maximumStates)
-        #expect(HelperRequest(line: HelperRequest.hold(digest: Self.digest, states).line) != nil)
-        #expect(HelperRequest(line: HelperRequest.hold(digest: Self.digest, states + states.prefix(1)).line) == nil)
+        #expect(HelperRequest(line: HelperRequest.hold(pass: 1, digest: Self.digest, states).line) != nil)
+        #expect(
+            HelperRequest(line: HelperRequest.hold(pass: 1, digest: Self.digest, states + states.prefix(1)).line) == nil
+        )
         let spaces = [UInt8](repeating: 0x20, count: HelperRequest.maximumSize)
         #expect(HelperRequest(line: HelperRequest.release.line + spaces) == nil)
-        #expect(HelperReport(line: HelperReport.settled.line + spaces) == nil)
+        #expect(HelperReport(line: HelperReport.settled(pass: 1).line + spaces) == nil)
         let deep = String(repeating: "[", count: 100_000)
         #expect(HelperRequest(line: Array(deep.utf8)) == nil)
         #expect(HelperReport(line: Array("{\"is\":\"settled\",\"x\":\(deep.prefix(60_000))".utf8)) == nil)

@@ -53,7 +53,7 @@ private final class FakeHelper {
     }
 
     var digests: [String] {
-        requests.compactMap { if case .hold(let digest, let states) = $0, !states.isEmpty { digest } else { nil } }
+        requests.compactMap { if case .hold(_, let digest, let states) = $0, !states.isEmpty { digest } else { nil } }
     }
 }
 
@@ -119,8 +119,8 @@ private final class Stage {
 }
 
 private func held(_ request: HelperRequest) -> [HelperReport] {
-    guard case .hold(_, let states) = request else { return [] }
-    return states.map { .state(rule: $0.rule, index: $0.index, .held) } + [.settled]
+    guard case .hold(let pass, _, let states) = request else { return [] }
+    return states.map { .state(rule: $0.rule, index: $0.index, .held) } + [.settled(pass: pass)]
 }
 
 @Suite struct ActionDispatcherTests {
@@ -139,8 +139,8 @@ private func held(_ request: HelperRequest) -> [HelperReport] {
     @Test func whatWasRefusedForOtherFilesIsSaidAgainWhenTheyHaveBeenRead() throws {
         let stage = try Stage()
         stage.helper.answer = { request in
-            guard case .hold(Stage.second, _) = request else { return [.outdated(digest: Stage.second, id: nil)] }
-            return held(request)
+            guard case .hold(let pass, let digest, _) = request, digest != Stage.second else { return held(request) }
+            return [.outdated(digest: Stage.second, .hold(pass: pass))]
         }
         stage.dispatcher.onOutdated = {
             stage.use(Stage.second)
@@ -155,7 +155,10 @@ private func held(_ request: HelperRequest) -> [HelperReport] {
 
     @Test func aHelperThatKeepsReadingOtherFilesIsAskedToOnceAndThenToldOf() throws {
         let stage = try Stage()
-        stage.helper.answer = { _ in [.outdated(digest: Stage.second, id: nil)] }
+        stage.helper.answer = { request in
+            guard case .hold(let pass, _, _) = request else { return [] }
+            return [.outdated(digest: Stage.second, .hold(pass: pass))]
+        }
         var reloads = 0
         stage.dispatcher.onOutdated = {
             reloads += 1
@@ -175,7 +178,7 @@ private func held(_ request: HelperRequest) -> [HelperReport] {
         let stage = try Stage()
         stage.helper.answer = { request in
             guard case .run(let id, _, _) = request else { return [] }
-            return [.outdated(digest: Stage.second, id: id)]
+            return [.outdated(digest: Stage.second, .action(id: id))]
         }
         stage.dispatcher.onOutdated = { stage.use(Stage.first) }
         stage.use(Stage.first)
@@ -222,5 +225,32 @@ private func held(_ request: HelperRequest) -> [HelperReport] {
         try stage.play { stage.helper.requests.last == .verify(.firewalld) && stage.events.count == 2 }
         #expect(stage.helper.requests.count == 3)
         #expect(stage.helper.digests == [Stage.first, Stage.first])
+    }
+
+    /// One of an earlier pass says nothing of the files that the present one was asked by.
+    @Test func aRefusalOfAnEarlierPassIsNoFailureOfTheNext() throws {
+        let stage = try Stage()
+        var isFirst = true
+        stage.helper.answer = { request in
+            guard case .hold(let pass, _, _) = request else { return [] }
+            defer { isFirst = false }
+            guard isFirst else {
+                // As if both had been on their way.
+                let refusal = HelperReport.outdated(digest: Stage.second, .hold(pass: pass - 1))
+                return [refusal, refusal] + held(request)
+            }
+            return [.outdated(digest: Stage.second, .hold(pass: pass))]
+        }
+        var reloads = 0
+        stage.dispatcher.onOutdated = {
+            reloads += 1
+            stage.use(Stage.second)
+            stage.hold()
+        }
+        stage.use(Stage.first)
+        stage.hold()
+        try stage.play { stage.events.count == 2 }
+        #expect(stage.events == ["action.started", "action.succeeded"])
+        #expect(reloads == 1)
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import JSON
 import Feed
+import TestSupport
 import Testing
 
 /// The whole agent as a process: unprivileged, in a network namespace of its own where it is offline.

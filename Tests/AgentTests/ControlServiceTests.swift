@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Platform
 import SystemBus
+import TestSupport
 import Testing
 
 /// Who may have what done by hand, on a bus of the test's own with a polkit of its own.

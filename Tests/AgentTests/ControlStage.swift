@@ -5,52 +5,13 @@ import Glibc
 import Platform
 import Rules
 import SystemBus
+import TestSupport
 import Testing
 
-/// A bus daemon of the test's own.
-final class ControlBus {
-    private var daemon = Process()
-    let directory = "/tmp/vicinity-control-\(UInt32.random(in: 0 ... .max))"
-    var address: String { "unix:path=\(directory)/socket" }
+/// A bus daemon of the test's own, and who calls something on it.
+typealias ControlBus = TestBus
 
-    /// - Parameters:
-    ///   - policy: what nobody may do here.
-    ///   - prepare: given the directory, before the daemon starts.
-    init(denying policy: String = "", _ prepare: (String) throws -> Void = { _ in }) throws {
-        try FileManager.default.createDirectory(
-            atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
-        try """
-        <busconfig><type>system</type><listen>\(address)</listen><auth>EXTERNAL</auth>
-        <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/>
-        <allow user="*"/>\(policy)</policy></busconfig>
-        """.write(toFile: directory + "/bus.conf", atomically: true, encoding: .utf8)
-        try prepare(directory)
-        try start()
-    }
-
-    /// Starts the daemon, once more after it died.
-    func start() throws {
-        daemon = Process()
-        let ready = Pipe()
-        daemon.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
-        daemon.arguments = ["--config-file=\(directory)/bus.conf", "--nofork", "--print-address=1"]
-        daemon.standardOutput = ready
-        try daemon.run()
-        _ = try ready.fileHandleForReading.read(upToCount: 1)
-    }
-
-    deinit {
-        end()
-        try? FileManager.default.removeItem(atPath: directory)
-    }
-
-    /// The daemon dies.
-    func end() {
-        // Foundation starts it with SIGTERM blocked.
-        kill(daemon.processIdentifier, SIGKILL)
-        daemon.waitUntilExit()
-    }
-
+extension TestBus {
     /// Copies a program to where anybody can run it. By a process of its own: what this one has open for writing, those
     /// that other tests start at the same time have as well, and nobody can run that.
     static func copyProgram(_ path: String, to directory: String) throws {

@@ -73,14 +73,47 @@ import Testing
     @Test func whatWasSaidIsSaidOnce() {
         _ = declare("a")
         #expect(keeper.isUnsaid("1"))
-        keeper.wasSaid("1")
+        _ = keeper.say("1")
         #expect(!keeper.isUnsaid("1") && keeper.isUnsaid("2") && !keeper.isSettled)
         _ = declare("a", "b")
         #expect(keeper.isUnsaid("1"))
-        keeper.wasSaid("1")
+        _ = keeper.say("1")
         keeper.forgetSaid()
         #expect(keeper.isUnsaid("1"))
         #expect(keeper.failAll("gone", at: now).map(word) == ["failed a: gone", "failed b: gone"])
         #expect(keeper.isSettled && keeper.failAll("gone", at: now).isEmpty)
+    }
+
+    /// The end of an earlier pass is not that of the one that was asked for last.
+    @Test func aPassIsSettledByItsOwnNumber() throws {
+        func say() throws -> UInt64 {
+            guard case .hold(let pass, "1", _) = keeper.say("1") else { throw CancellationError() }
+            return pass
+        }
+        _ = declare("a")
+        let first = try say()
+        _ = declare("a", "b")
+        let second = try say()
+        keeper.settled(first)
+        #expect(!keeper.isSettled)
+        keeper.settled(nil)
+        #expect(!keeper.isSettled)
+        keeper.settled(second)
+        #expect(keeper.isSettled)
+    }
+
+    @Test func whatASessionHeldIsToldWhenItEnds() {
+        _ = declare("held", "begun", "failed", "ending")
+        _ = took(.held, "held")
+        _ = took(.held, "ending")
+        _ = took(.failed(because: "x"), "failed")
+        _ = declare("held", "begun", "failed")
+        _ = keeper.say("1")
+        // By their numbers, which a test has all alike.
+        #expect(
+            Set(keeper.end("gone", at: now).map(word)) == [
+                "failed held: gone", "failed begun: gone", "failed ending: what was there before is not back: gone",
+            ])
+        #expect(keeper.isSettled && !keeper.hasFailures && keeper.states.isEmpty && keeper.end("x", at: now).isEmpty)
     }
 }

@@ -147,18 +147,19 @@ import WiFi
         return bench
     }
 
-    /// Protection is up until the evidence is there again; what happens once a transition does not happen for that.
+    /// What lowers protection is not undone because evidence takes a moment to come again, and what raises it does not
+    /// wait for that; what happens once a transition does not happen for it.
     @Test func aRestartRunsNothingWhileEvidenceComesAgain() {
         var bench = restarted(holding: ["relax"])
         #expect(
             bench.at(0, corp(nil)) == [
-                "entered office claimed", "deactivated relax", "activated tighten",
-                "networkmanager v: networkmanager v up",
+                "entered office claimed", "activated tighten", "networkmanager v: networkmanager v up",
+                "pam: pam skip",
             ])
         #expect(bench.engine.resumableRules == ["relax"])
         #expect(bench.at(500, corp()) == ["office claimed to mutual"])
         #expect(
-            bench.at(2_500) == ["activated relax", "deactivated tighten", "networkmanager v: free", "pam: pam skip"])
+            bench.at(2_500) == ["deactivated tighten", "networkmanager v: free"])
         #expect(bench.engine.resumableRules == ["relax"])
         // From then on everything is as ever.
         let left = bench.at(9_000, .idle)
@@ -173,13 +174,46 @@ import WiFi
         #expect(bench.engine.resumableRules == ["tighten"])
     }
 
+    /// The claim is kept as long as nothing speaks against it, and not a moment longer.
+    @Test(arguments: [WiFiState.idle, .joined("x", .open), .joined("Corp", .open)])
+    func whatWasRelaxedBeforeARestartEndsWhenTheMachineMoves(_ elsewhere: WiFiState) {
+        var bench = restarted(holding: ["relax"])
+        _ = bench.at(0, corp(nil))
+        #expect(bench.engine.desiredStates.map(\.rule.name) == ["relax", "tighten"])
+        let moved = bench.at(100, elsewhere)
+        #expect(moved.contains("deactivated relax") && moved.contains("pam: free"), "\(moved)")
+        #expect(bench.engine.desiredStates.map(\.rule.name) == ["tighten"])
+    }
+
+    @Test func whatWasRelaxedBeforeARestartEndsWithSuspend() {
+        var bench = restarted(holding: ["relax"])
+        var asleep = corp(nil)
+        _ = bench.at(0, asleep)
+        asleep.isSuspended = true
+        #expect(bench.at(100, asleep).contains("pam: free"))
+        #expect(!bench.engine.activeRules.contains("relax"))
+    }
+
+    /// Whoever says meanwhile that nothing shall hold would end what raises protection.
+    @Test func nothingIsKnownOfWhatShallHoldBeforeTheLinksAre() {
+        var bench = restarted(holding: ["relax"])
+        #expect(!bench.engine.knowsWhatShallHold)
+        #expect(bench.at(0, environment(.unknown)) == [])
+        #expect(!bench.engine.knowsWhatShallHold && bench.engine.desiredStates.isEmpty)
+        _ = bench.at(50, corp(nil))
+        #expect(bench.engine.knowsWhatShallHold)
+        #expect(bench.engine.desiredStates.map(\.rule.name) == ["relax", "tighten"])
+    }
+
     @Test func evidenceThatDoesNotComeAgainIsNotWaitedForWithoutEnd() {
         var bench = restarted(holding: ["relax"])
         _ = bench.at(0, corp(nil))
         #expect(bench.deadline == 12_000)
         #expect(bench.at(11_999) == [])
         #expect(
-            bench.at(12_000) == ["run relax leave 0 for nothing", "run tighten enter 0 for nothing"])
+            bench.at(12_000) == [
+                "deactivated relax", "run relax leave 0 for office", "run tighten enter 0 for nothing", "pam: free",
+            ])
         #expect(bench.deadline == nil)
         #expect(bench.engine.resumableRules == ["tighten"])
         _ = bench.at(20_000, corp())

@@ -4,6 +4,8 @@ public enum BusError: Error, Hashable, Sendable {
     case noBus
     /// Nobody has the name that was called.
     case absent(String)
+    /// Who has that name ended while something was awaited of it.
+    case ended(String)
     /// An error of the callee's, such as `org.freedesktop.systemd1.NoSuchUnit`, and what it said about it.
     case refused(error: String, message: String)
     /// It took too long, or the answer made no sense.
@@ -16,6 +18,11 @@ extension BusError {
     /// The name of the callee's error.
     var name: String? { if case .refused(let error, _) = self { error } else { nil } }
 
+    /// Whether the callee says that there is no such object, or not any more: sd-bus and GDBus have their own words.
+    var isUnknownObject: Bool {
+        ["UnknownObject", "UnknownMethod", "UnknownInterface"].contains { name == "org.freedesktop.DBus.Error.\($0)" }
+    }
+
     /// As the error of a place.
     ///
     /// - Parameters:
@@ -26,7 +33,8 @@ extension BusError {
         case .cancelled: .cancelled
         case .noBus: .failed("\(purpose): there is no D-Bus to reach \(service) by; is dbus-daemon running?")
         case .absent: .failed("\(purpose): \(service) is not running on this machine")
-        case .noAnswer: .failed("\(purpose): \(service) does not answer")
+        case .ended: .failed("\(purpose): \(service) ended in the middle of it")
+        case .noAnswer: .failed("\(purpose): \(service) does not answer, or makes no sense")
         case .refused(let error, let message): .failed("\(purpose): \(BusError.words(error, message))")
         }
     }

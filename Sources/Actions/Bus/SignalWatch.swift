@@ -13,22 +13,22 @@ final class SignalWatch {
 
     private var signals: [Signal] = []
     private var arrival: Promise<Void>?
-    private var isOver = false
+    private var reason: BusError?
     var onEnd: () -> Void = {}
     /// Called for each signal instead of keeping it.
     var onSignal: ((Signal) -> Void)?
 
     func take(_ signal: Signal) {
         if let onSignal { return onSignal(signal) }
-        guard signals.count < SignalWatch.limit else { return end() }
+        guard signals.count < SignalWatch.limit else { return end(.noAnswer) }
         signals.append(signal)
         arrival?.fulfil(())
     }
 
-    /// No signal comes any more, and who waits learns that the bus has gone.
-    func end() {
-        guard !isOver else { return }
-        isOver = true
+    /// No signal comes any more, and who waits learns why.
+    func end(_ because: BusError = .cancelled) {
+        guard reason == nil else { return }
+        reason = because
         onEnd()
         onEnd = {}
         arrival?.fulfil(())
@@ -44,7 +44,7 @@ final class SignalWatch {
             while !signals.isEmpty {
                 if let value = meaning(signals.removeFirst()) { return value }
             }
-            if isOver { throw .noBus }
+            if let reason { throw reason }
             let promise = Promise<Void>()
             arrival = promise
             switch await promise.value(until: deadline) {

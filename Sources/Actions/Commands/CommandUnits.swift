@@ -5,13 +5,39 @@ internal import SystemBus
 /// Runs each command as a transient unit of systemd's: whatever it starts is in its control group, and ends with it.
 @ActionActor
 public final class CommandUnits: CommandPerforming {
-    /// How long systemd may take to start or end what was asked for, beyond what the command may take (µs).
-    private static let slack: Int64 = 15_000_000
+    /// µs
+    struct Limits: Sendable {
+        /// How long systemd may take to start or end what was asked for, beyond what the command may take.
+        var slack: Int64 = 15_000_000
+        /// How long what was told to end may take before it is killed.
+        var patience = Int64(TransientUnit.patience)
+        /// What failed is tried again after this, twice as long each time.
+        var firstRetry: Int64 = 250_000
+        var lastRetry: Int64 = 5_000_000
+
+        /// Lets the others go on for that long.
+        @ActionActor func pause(_ delay: inout Int64) async {
+            _ = await Promise<Void>().value(until: Timestamp.now().boottime + delay)
+            delay = min(2 * delay, lastRetry)
+        }
+    }
+
+    /// So often is tried to end what a killed predecessor left running: for a minute or so. The next one goes on.
+    private static let sweeps = 16
 
     private let manager: ServiceManager
+    private let limits: Limits
     private let gate = Gate(limit: 16)
+    /// Units that somebody in this process waits for.
+    private var awaited: Set<String> = []
+    private var isSweeping = false
 
-    public init(_ manager: ServiceManager) { self.manager = manager }
+    public convenience init(_ manager: ServiceManager) { self.init(manager, limits: Limits()) }
+
+    init(_ manager: ServiceManager, limits: Limits) {
+        self.manager = manager
+        self.limits = limits
+    }
 
     public func run(
         _ command: Command, id: UInt64, user: String?, started: @escaping () -> Void
@@ -19,27 +45,38 @@ public final class CommandUnits: CommandPerforming {
         guard await gate.enter() else { return CommandResult(end: .dropped) }
         defer { gate.leave() }
         do throws(SystemError) {
-            let run = try CommandUnit(command, id: id, user: user, of: manager, started: started)
+            let run = try CommandUnit(
+                command, id: id, user: user, of: manager, limits: limits, started: started)
+            awaited.insert(run.name)
             // Not cancelled with the task: the unit has to be ended first.
             let work = ActionActor.task { await run.result() }
-            return await withTaskCancellationHandler {
+            let result = await withTaskCancellationHandler {
                 await work.value
             } onCancel: {
                 ActionActor.shared.loop.perform { ActionActor.assumeIsolated { run.cancel() } }
             }
+            awaited.remove(run.name)
+            // It may run on, and nobody waits for it any more.
+            if case .lost = result.end { sweepLater() }
+            return result
         } catch {
             return CommandResult(end: .failedToStart(.system(error)))
         }
     }
 
-    public func stopLeftovers() async {
-        guard
-            let reply = try? await manager.call(
-                "ListUnitsByPatterns", [.texts([]), .texts(["\(TransientUnit.prefix)*.service"])])
-        else { return }
-        let names = (reply.first?.list ?? []).compactMap { $0.list?.first?.text }
-        let stops = names.map { name in ActionActor.task { await stop(name) } }
-        for stop in stops { await stop.value }
+    public func stopLeftovers() async { if await !sweep() { sweepLater() } }
+
+    private func sweepLater() {
+        guard !isSweeping else { return }
+        isSweeping = true
+        ActionActor.task {
+            defer { self.isSweeping = false }
+            var delay = self.limits.firstRetry
+            for _ in 0..<CommandUnits.sweeps {
+                await self.limits.pause(&delay)
+                if await self.sweep() { return }
+            }
+        }
     }
 
     public func prepare() {
@@ -50,18 +87,34 @@ public final class CommandUnits: CommandPerforming {
         }
     }
 
-    private func stop(_ unit: String) async {
-        guard ServiceManager.isName(unit) else { return }
+    /// Ends what runs and nobody waits for; false where that has to be tried again.
+    private func sweep() async -> Bool {
+        guard
+            let reply = try? await manager.call(
+                "ListUnitsByPatterns", [.texts([]), .texts(["\(TransientUnit.prefix)*.service"])]),
+            let units = reply.first?.list
+        else { return false }
+        let names = units.compactMap { $0.list?.first?.text }.filter { !awaited.contains($0) }
+        let stops = names.map { name in ActionActor.task { await stop(name) } }
+        var isDone = true
+        for stop in stops where await !stop.value { isDone = false }
+        return isDone
+    }
+
+    private func stop(_ unit: String) async -> Bool {
+        guard ServiceManager.isName(unit) else { return true }
         do throws(BusError) {
             let watch = try manager.watchJobs()
             defer { watch.end() }
             try await manager.subscribe()
-            let deadline = Timestamp.now().boottime + Int64(TransientUnit.patience) + CommandUnits.slack
+            let deadline = Timestamp.now().boottime + limits.patience + limits.slack
             let reply = try await manager.call("StopUnit", [.text(unit), .text("replace")])
             if let job = reply.first?.text { _ = try await manager.ended(job, watch, until: deadline) }
+            return true
         } catch {
-            // It has gone meanwhile, or systemd has.
+            if error.isNoSuchUnit { return true }
             Log.write(.warning, "\(error.placeError("end of \(unit)", "systemd"))")
+            return false
         }
     }
 }

@@ -57,17 +57,14 @@ final class Firewalld {
         guard watches.isEmpty else { return }
         let signals = "sender='\(Firewalld.name)',path='\(Firewalld.path)'"
         for member in ["ZoneOfInterfaceChanged", "InterfaceAdded", "InterfaceRemoved"] {
-            add("\(signals),interface='\(Firewalld.zones)',member='\(member)'") { [unowned self] signal in
+            add("\(signals),interface='\(Firewalld.zones)',member='\(member)'") { [weak self] signal in
                 guard let interface = signal.values.dropFirst().first?.text else { return }
-                look(at: interface)
+                self?.look(at: interface)
             }
         }
-        add("\(signals),interface='\(Firewalld.name)',member='Reloaded'") { [unowned self] _ in lookAtAll() }
-        add(
-            "sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged',"
-                + "arg0='\(Firewalld.name)'"
-        ) { [unowned self] signal in
-            if signal.values.dropFirst(2).first?.text?.isEmpty == false { lookAtAll() }
+        add("\(signals),interface='\(Firewalld.name)',member='Reloaded'") { [weak self] _ in self?.lookAtAll() }
+        add(Bus.ownership(of: Firewalld.name)) { [weak self] signal in
+            if signal.values.dropFirst(2).first?.text?.isEmpty == false { self?.lookAtAll() }
         }
     }
 

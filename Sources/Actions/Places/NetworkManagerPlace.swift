@@ -8,7 +8,7 @@ internal import SystemBus
 final class NetworkManagerPlace: Place {
     static let setting = "state"
     /// µs; a VPN that is not up by then waits for something that does not come.
-    private static let limit: Int64 = 60_000_000
+    nonisolated static let limit: Int64 = 60_000_000
 
     private static let service = "org.freedesktop.NetworkManager"
     private static let path = "/org/freedesktop/NetworkManager"
@@ -35,10 +35,13 @@ final class NetworkManagerPlace: Place {
     /// The connection's name or UUID.
     private let name: String
     private let bus: Bus
+    private let limit: Int64
 
-    init(_ name: String, on bus: Bus) {
+    /// - Parameter limit: how long a start or an end may take, in µs.
+    init(_ name: String, on bus: Bus, limit: Int64 = NetworkManagerPlace.limit) {
         self.name = name
         self.bus = bus
+        self.limit = limit
     }
 
     func read(_ names: Set<String>) async throws(PlaceError) -> Settings? {
@@ -68,7 +71,7 @@ final class NetworkManagerPlace: Place {
         case let error as PlaceError: error
         case BusError.noAnswer:
             .failed(
-                "\(purpose): not done after \(NetworkManagerPlace.limit / 1_000_000) s, or NetworkManager does not "
+                "\(purpose): not done after \(limit / 1_000_000) s, or NetworkManager does not "
                     + "answer; journalctl -u NetworkManager")
         case let error as BusError: error.placeError(purpose, "NetworkManager")
         default: .failed("\(purpose): \(error)")
@@ -81,7 +84,7 @@ final class NetworkManagerPlace: Place {
         guard let connection = try await connection() else {
             throw PlaceError.failed("there is no connection \(name); nmcli connection show lists those there are")
         }
-        let deadline = Timestamp.now().boottime + NetworkManagerPlace.limit
+        let deadline = Timestamp.now().boottime + limit
         let watch = try watchStates()
         defer { watch.end() }
         let present = try await activations(of: connection)
@@ -102,7 +105,7 @@ final class NetworkManagerPlace: Place {
 
     private func deactivate() async throws {
         guard let connection = try await connection() else { return }
-        let deadline = Timestamp.now().boottime + NetworkManagerPlace.limit
+        let deadline = Timestamp.now().boottime + limit
         let watch = try watchStates()
         defer { watch.end() }
         for activation in try await activations(of: connection) {
@@ -148,8 +151,8 @@ final class NetworkManagerPlace: Place {
 
     private func watchStates() throws(BusError) -> SignalWatch {
         try bus.watch(
-            "sender='\(NetworkManagerPlace.service)',interface='\(NetworkManagerPlace.active)',member='StateChanged',"
-                + "path_namespace='\(NetworkManagerPlace.path)/ActiveConnection'")
+            "interface='\(NetworkManagerPlace.active)',member='StateChanged',"
+                + "path_namespace='\(NetworkManagerPlace.path)/ActiveConnection'", of: NetworkManagerPlace.service)
     }
 
     /// NMActiveConnectionStateReason.
@@ -194,18 +197,20 @@ final class NetworkManagerPlace: Place {
         }
         var found: [Connection] = []
         let reply = try await call(path, NetworkManagerPlace.settings, "ListConnections")
-        for path in reply.first?.list?.compactMap(\.text) ?? [] {
+        for path in try NetworkManagerPlace.paths(reply.first) {
             do throws(BusError) {
                 let settings = try await call(path, "\(NetworkManagerPlace.settings).Connection", "GetSettings")
                 let connection = settings.first?["connection"]
-                // What is not Unicode text is not equal to anything: names are compared by their octets.
-                guard let identifier = connection?["id"]?.text, identifier.utf8.elementsEqual(name.utf8),
-                    let uuid = connection?["uuid"]?.text
-                else { continue }
-                found.append(Connection(path: path, uuid: uuid))
+                guard let identifier = connection?["id"]?.text, let uuid = connection?["uuid"]?.text else {
+                    throw .noAnswer
+                }
+                // Names are compared by their octets.
+                if identifier.utf8.elementsEqual(name.utf8) { found.append(Connection(path: path, uuid: uuid)) }
             } catch {
                 // Deleted meanwhile, or another user's.
-                if case .refused = error {} else { throw error }
+                guard error.isUnknownObject || error.name == "\(NetworkManagerPlace.settings).PermissionDenied" else {
+                    throw error
+                }
             }
         }
         guard found.count <= 1 else {
@@ -220,20 +225,28 @@ final class NetworkManagerPlace: Place {
         let paths = try await bus.property(
             NetworkManagerPlace.service, NetworkManagerPlace.path, NetworkManagerPlace.service, "ActiveConnections")
         var found: [Activation] = []
-        for path in paths.list?.compactMap(\.text) ?? [] {
+        for path in try NetworkManagerPlace.paths(paths) {
             do throws(BusError) {
                 let uuid = try await bus.property(
                     NetworkManagerPlace.service, path, NetworkManagerPlace.active, "Uuid")
-                guard uuid.text == connection.uuid, let state = try await state(of: path), state != .deactivated else {
+                guard let uuid = uuid.text else { throw BusError.noAnswer }
+                guard uuid == connection.uuid, let state = try await state(of: path), state != .deactivated else {
                     continue
                 }
                 found.append(Activation(path: path, state: state))
             } catch {
                 // Gone meanwhile.
-                if case .refused = error {} else { throw error }
+                guard error.isUnknownObject else { throw error }
             }
         }
         return found
+    }
+
+    private static func paths(_ value: BusValue?) throws(BusError) -> [String] {
+        guard let list = value?.list else { throw .noAnswer }
+        let paths = list.compactMap(\.text)
+        guard paths.count == list.count else { throw .noAnswer }
+        return paths
     }
 
     /// Nil for an activation that is over.
@@ -241,9 +254,11 @@ final class NetworkManagerPlace: Place {
         do throws(BusError) {
             let state = try await bus.property(
                 NetworkManagerPlace.service, path, NetworkManagerPlace.active, "State")
-            return state.number.flatMap(State.init) ?? .unknown
+            // To take nonsense for down would be to note that down is what was there.
+            guard let state = state.number.flatMap(State.init) else { throw BusError.noAnswer }
+            return state
         } catch {
-            if case .refused = error { return nil }
+            if error.isUnknownObject { return nil }
             throw error
         }
     }

@@ -17,6 +17,7 @@ public final class ServiceManager {
 
     /// How long what it hands on is taken for the same (µs): between a handshake's beginning and its end.
     private static let lifetime: Int64 = 10_000_000
+    private var ownership: SignalWatch?
 
     /// - Parameters:
     ///   - bus: the machine's, or the user's.
@@ -24,19 +25,28 @@ public final class ServiceManager {
     public init(_ bus: Bus, isOfUser: Bool) {
         self.bus = bus
         command = isOfUser ? "systemctl --user" : "systemctl"
-        bus.whenLost { [weak self] in self?.isSubscribed = false }
+        bus.whenLost { [weak self] in
+            self?.isSubscribed = false
+            self?.ownership = nil
+            self?.known = nil
+        }
     }
 
     func call(
-        _ member: String, _ arguments: [BusArgument] = [], limit: Int64 = Bus.callLimit
+        _ member: String, _ arguments: [BusArgument] = []
     ) async throws(BusError) -> [BusValue] {
         try await bus.call(
-            ServiceManager.name, ServiceManager.path, ServiceManager.manager, member, arguments, limit: limit)
+            ServiceManager.name, ServiceManager.path, ServiceManager.manager, member, arguments)
     }
 
     /// Has it send signals, which it does only for those who asked.
     func subscribe() async throws(BusError) {
         guard !isSubscribed else { return }
+        if ownership == nil {
+            ownership = try bus.watch(Bus.ownership(of: ServiceManager.name))
+            // Another one has been asked by nobody.
+            ownership?.onSignal = { [weak self] _ in self?.isSubscribed = false }
+        }
         do throws(BusError) {
             _ = try await call("Subscribe")
         } catch {
@@ -52,7 +62,7 @@ public final class ServiceManager {
         if let known, now < known.until { return known.variables }
         let value = try await bus.property(
             ServiceManager.name, ServiceManager.path, ServiceManager.manager, "Environment")
-        let variables = value.list?.compactMap(\.text) ?? []
+        guard let variables = value.list?.compactMap(\.text) else { throw .noAnswer }
         known = (variables, now + ServiceManager.lifetime)
         return variables
     }
@@ -72,8 +82,8 @@ public final class ServiceManager {
     func watchJobs() throws(BusError) -> SignalWatch {
         // No `arg2` for the unit: sd-bus finds no argument that comes after a number, and drops the signal.
         try bus.watch(
-            "sender='\(ServiceManager.name)',path='\(ServiceManager.path)',interface='\(ServiceManager.manager)',"
-                + "member='JobRemoved'")
+            "path='\(ServiceManager.path)',interface='\(ServiceManager.manager)',member='JobRemoved'",
+            of: ServiceManager.name)
     }
 
     /// Where the unit of that name is found on the bus, whether or not it is loaded.

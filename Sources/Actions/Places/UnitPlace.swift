@@ -9,14 +9,17 @@ internal import SystemBus
 final class UnitPlace: Place {
     static let setting = "active"
     /// systemd has limits of its own, 90 s unless a unit says otherwise (µs).
-    private static let limit: Int64 = 120_000_000
+    nonisolated static let limit: Int64 = 120_000_000
 
     private let unit: String
     private let manager: ServiceManager
+    private let limit: Int64
 
-    init(_ unit: String, of manager: ServiceManager) {
+    /// - Parameter limit: how long a start or a stop may take, in µs.
+    init(_ unit: String, of manager: ServiceManager, limit: Int64 = UnitPlace.limit) {
         self.unit = unit
         self.manager = manager
+        self.limit = limit
     }
 
     func read(_ names: Set<String>) async throws(PlaceError) -> Settings? {
@@ -52,7 +55,7 @@ final class UnitPlace: Place {
             throw explain(error, purpose)
         }
         guard let result else {
-            throw .failed("\(purpose): not done after \(UnitPlace.limit / 1_000_000) s, it is \(state); \(remedy)")
+            throw .failed("\(purpose): not done after \(limit / 1_000_000) s, it is \(state); \(remedy)")
         }
         if UnitPlace.isActive(state) == isStart { return .done }
         if result == "canceled" { return .canceled }
@@ -61,7 +64,7 @@ final class UnitPlace: Place {
 
     /// How the job ended, nil where it has not in time, and what the unit is then.
     private func change(_ isStart: Bool) async throws(BusError) -> (String?, String) {
-        let deadline = Timestamp.now().boottime + UnitPlace.limit
+        let deadline = Timestamp.now().boottime + limit
         let watch = try manager.watchJobs()
         defer { watch.end() }
         try await manager.subscribe()

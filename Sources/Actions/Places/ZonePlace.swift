@@ -37,7 +37,8 @@ final class ZonePlace: Place {
         var problem: BusError
         do throws(BusError) {
             // An empty name would mean the default zone.
-            _ = try await firewall.call("changeZoneOfInterface", [.text(zone), .text(interface)])
+            let reply = try await firewall.call("changeZoneOfInterface", [.text(zone), .text(interface)])
+            guard reply.first?.text != nil else { throw BusError.noAnswer }
             return firewall.note(zone, of: interface)
         } catch {
             problem = error

@@ -45,6 +45,8 @@ public final class Reconciler {
     private var ledger = Ledger()
     private var wishes: [PlaceName: Ledger.Wish] = [:]
     private var busy: [PlaceName: Task<Attempt, Never>] = [:]
+    /// Places that hold what is wanted as far as is known, and may not any more.
+    private var doubted: Set<PlaceName> = []
     /// Counts what was asked for; who works for an earlier one has nothing to tell.
     private var generation: UInt64 = 0
     private var unfinished = 0
@@ -53,11 +55,11 @@ public final class Reconciler {
 
     /// µs; NetworkManager tells firewalld its zones again when that is back.
     private static let beginning: Int64 = 15_000_000
+    /// Who waits until everything that was asked for has been tried.
+    private var waiting: [() -> Void] = []
 
     /// What became of a state action, told after each `declare` and whenever it changes.
     public var onOutcome: (_ rule: String, _ index: Int, Outcome) -> Void = { _, _, _ in }
-    /// Everything that was asked for last has been tried.
-    public var onSettled: () -> Void = {}
     /// What went wrong with the journal itself.
     public var onTrouble: (String) -> Void = { _ in }
 
@@ -89,10 +91,16 @@ public final class Reconciler {
 
     /// From now on these shall hold, and nothing else.
     ///
-    /// - Parameter isKnown: whether a rule of that name still has such an action; what it once did is forgotten otherwise.
-    public func declare(_ wanted: [Wanted], isKnown: (_ rule: String, _ index: Int) -> Bool = { _, _ in true }) {
+    /// - Parameters:
+    ///   - isKnown: whether a rule of that name still has such an action; what it once did is forgotten otherwise.
+    ///   - settled: called once when all of it, or what is asked for instead by then, has been tried.
+    public func declare(
+        _ wanted: [Wanted], isKnown: (_ rule: String, _ index: Int) -> Bool = { _, _ in true },
+        then settled: @escaping () -> Void = {}
+    ) {
         generation += 1
         let before = ledger
+        waiting.append(settled)
         ledger.isProtecting = false
         ledger.lifted = ledger.lifted.filter { isKnown($0.value.rule, $0.value.index) }
         // A successor must not protect from what an agent has answered for since.
@@ -107,6 +115,7 @@ public final class Reconciler {
         let former = wishes
         wishes = next
         for (place, task) in busy where former[place] != next[place] { task.cancel() }
+        for place in next.keys where place.isForgotten { doubted.insert(place) }
         work(on: plan(wanted))
     }
 
@@ -118,8 +127,11 @@ public final class Reconciler {
     }
 
     /// Undoes what lowers protection, and puts back in force what raised it and was ended.
-    public func protect() {
+    ///
+    /// - Parameter settled: called once when that, or what is asked for instead by then, has been tried.
+    public func protect(then settled: @escaping () -> Void = {}) {
         generation += 1
+        waiting.append(settled)
         let protected = ledger.protectedWishes
         for (place, wish) in protected { wishes[place] = wish }
         for place in protected.keys { busy[place]?.cancel() }
@@ -132,12 +144,16 @@ public final class Reconciler {
         }
     }
 
-    /// Somebody else changed what a protective rule had set: it is set again. Nothing happens for other rules, whose
-    /// settings anybody may change, unless it was a daemon that begins.
+    /// Somebody else changed what a place holds. What a protective rule had set is set again, and for other rules what
+    /// was forgotten; whatever else somebody chose instead stays, unless it was a daemon that begins.
     public func reassert(_ place: PlaceName) {
-        let isOfBeginning = Timestamp.now().boottime < beginsUntil
-        guard let wish = wishes[place], wish.effect == .tightening || isOfBeginning else { return }
-        lookAgain(at: [place])
+        guard let wish = wishes[place], ledger[place] != nil else { return }
+        if wish.effect == .tightening || Timestamp.now().boottime < beginsUntil {
+            lookAgain(at: [place])
+        } else {
+            doubted.insert(place)
+            work(on: [plan(for: [place])])
+        }
     }
 
     /// The daemon that holds these places was started anew: what it has forgotten is set again, whatever for.
@@ -231,9 +247,11 @@ public final class Reconciler {
             var isComplete = true
             for task in tasks { isComplete = await task.value && isComplete }
             unfinished -= 1
-            guard mine == generation else { return }
-            done(isComplete)
-            onSettled()
+            if mine == generation { done(isComplete) }
+            guard unfinished == 0 else { return }
+            let waiting = waiting
+            self.waiting = []
+            for settled in waiting { settled() }
         }
     }
 
@@ -251,7 +269,7 @@ public final class Reconciler {
     /// - Returns: what went wrong.
     private func settle(_ place: PlaceName) async -> String? {
         while let other = busy[place] { _ = await other.value }
-        while !ledger.isDone(place, wishes[place]) {
+        while !isRight(place) {
             let task = ActionActor.task {
                 // Free before anybody who waits goes on: a task that has ended suspends nobody.
                 defer { self.busy[place] = nil }
@@ -268,6 +286,10 @@ public final class Reconciler {
         return nil
     }
 
+    private func isRight(_ place: PlaceName) -> Bool {
+        ledger.isDone(place, wishes[place]) && (wishes[place] == nil || !doubted.contains(place))
+    }
+
     private func put(_ place: PlaceName, _ wish: Ledger.Wish?) async -> Attempt {
         guard let target = places.place(place) else { return .done }
         do throws(PlaceError) {
@@ -282,6 +304,9 @@ public final class Reconciler {
                 return .done
             }
             guard wish == wishes[place] else { return .outdated }
+            if doubted.remove(place) != nil, let wish, ledger.isDone(place, wish), !isLost(wish, in: current) {
+                return .done
+            }
             let changes: Settings
             switch note(place, wish, current) {
             case .success(let noted): changes = noted
@@ -296,6 +321,14 @@ public final class Reconciler {
                 ? .done : .failed("\(place) does not hold what was written to it: \(wrong.joined(separator: ", "))")
         } catch {
             return wish == wishes[place] ? .failed(error.description) : .outdated
+        }
+    }
+
+    /// Whether a place that held what is wanted has to be put right.
+    private func isLost(_ wish: Ledger.Wish, in current: Settings) -> Bool {
+        wish.settings.contains { name, value in
+            let now = current[name] ?? .unset
+            return now != value && (wish.effect == .tightening || now == .unset)
         }
     }
 

@@ -82,8 +82,12 @@ final class ActionDispatcher {
         }
         sessions.onReport = { [unowned self] session, report in took(report, from: session, session.identifier) }
         sessions.onEnd = { [unowned self] session in
-            sessionStates[session.identifier] = nil
-            lost(session.identifier, "the session of \(session.user ?? "?") ended")
+            let because = "the session of \(session.user ?? "?") ended"
+            let keeper = sessionStates.removeValue(forKey: session.identifier)
+            for event in keeper?.end(because, at: .now()) ?? [] { publish(event) }
+            lost(session.identifier, because)
+            settle()
+            retryFailed()
         }
         self.sessions = sessions
     }
@@ -180,8 +184,7 @@ final class ActionDispatcher {
 
     private func declareToRoot() {
         if root.wake() {
-            root.send(.hold(digest: digest, rootStates.states))
-            rootStates.wasSaid(digest)
+            root.send(rootStates.say(digest))
             root.setBusy(true)
             return report("vicinity-act", nil)
         }
@@ -197,8 +200,7 @@ final class ActionDispatcher {
         let orders = desired.filter { AgentAbilities.isOfSession($0.action) }.map(order)
         for event in keeper.declare(orders, at: .now(), facts: newFact) { publish(event) }
         guard keeper.isUnsaid(digest) else { return }
-        session.send(.hold(digest: digest, keeper.states))
-        keeper.wasSaid(digest)
+        session.send(keeper.say(digest))
     }
 
     private func order(_ request: StateRequest) -> StateKeeper.Order {
@@ -311,8 +313,8 @@ final class ActionDispatcher {
 
     private func took(_ report: HelperReport, from helper: any Helper, _ number: UInt32) {
         switch report {
-        case .outdated(_, nil): refusedStates(number)
-        case .outdated(let theirs, let identifier?):
+        case .outdated(_, .hold(let pass)): refusedStates(number, pass)
+        case .outdated(let theirs, .action(let identifier)):
             guard awaited[identifier] != nil else { return }
             refused[identifier] = theirs
             onOutdated()
@@ -326,18 +328,20 @@ final class ActionDispatcher {
             publish(event)
             // A start that failed at a captive portal is not tried again there.
             if case .failed = outcome, gateTimer != nil { declare(toRoot: false) }
-        case .settled:
-            keeper(number)?.isSettled = true
+        case .settled(let pass):
+            guard let keeper = keeper(number) else { return }
+            keeper.settled(pass)
             settle()
-            retryFailed()
+            if keeper.isSettled { retryFailed() }
         // Only root asks for what is done later.
         case .noted: break
         }
     }
 
     /// For a moment after rule files have changed that is so, and they are read again.
-    private func refusedStates(_ number: UInt32) {
-        guard let keeper = keeper(number) else { return }
+    private func refusedStates(_ number: UInt32, _ pass: UInt64) {
+        // What replaced an earlier one may be by other files.
+        guard let keeper = keeper(number), keeper.isLast(pass) else { return }
         guard keeper.isRefusedAgain(digest) else {
             keeper.forgetSaid()
             return onOutdated()

@@ -37,7 +37,9 @@ final class StateKeeper {
     private var refused: String?
 
     /// Everything that was asked last has been tried.
-    var isSettled = true
+    private(set) var isSettled = true
+    /// Counts what was asked.
+    private var pass: UInt64 = 0
 
     /// - Parameter user: whose session it is; nil for the machine.
     init(user: String?) {
@@ -86,10 +88,20 @@ final class StateKeeper {
     /// Whether the helper has not been asked for just this yet.
     func isUnsaid(_ digest: String) -> Bool { said.map { $0.digest != digest || $0.states != states } ?? true }
 
-    func wasSaid(_ digest: String) {
+    /// What the helper is to be asked now.
+    func say(_ digest: String) -> HelperRequest {
         said = (digest, states)
         isSettled = false
+        pass += 1
+        return .hold(pass: pass, digest: digest, states)
     }
+
+    /// Notes that the helper has tried everything of a pass: of an earlier one than was asked last that means nothing.
+    func settled(_ pass: UInt64?) {
+        if isLast(pass) { isSettled = true }
+    }
+
+    func isLast(_ pass: UInt64?) -> Bool { pass == self.pass }
 
     /// The helper is another one, or has not taken it.
     func forgetSaid() {
@@ -129,6 +141,25 @@ final class StateKeeper {
             entry.phase = .failed(because)
             tracked[key] = entry
             fact.because = because
+            return FeedEvent(.actionFailed(fact), at: now)
+        }
+    }
+
+    /// There is no helper any more that could keep anything, as after the end of a session: of nothing that was told to
+    /// hold, or to end, is it known whether it does.
+    func end(_ because: String, at now: Timestamp) -> [FeedEvent] {
+        let open = tracked.sorted { $0.value.fact.id < $1.value.fact.id }
+        (orders, tracked) = ([], [:])
+        forgetSaid()
+        return open.compactMap { _, entry in
+            var fact = entry.fact
+            fact.durationMilliseconds = (now.boottime - entry.since) / 1_000
+            switch entry.phase {
+            // That is known to have failed already.
+            case .failed: return nil
+            case .begun, .held: fact.because = because
+            case .ending: fact.because = "what was there before is not back: \(because)"
+            }
             return FeedEvent(.actionFailed(fact), at: now)
         }
     }
