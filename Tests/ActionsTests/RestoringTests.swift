@@ -10,7 +10,7 @@ import Testing
 /// What other people and programs do to units, connections and zones while a rule holds, and after.
 @Suite(
     .enabled(if: Files.exists("/usr/bin/dbus-daemon"), "dbus-daemon is not installed"), .serialized,
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(5)))
 struct RestoringTests {
     init() { #expect(ActionLoop.isRunning) }
 
@@ -34,7 +34,7 @@ struct RestoringTests {
             manager = try FakeNetworkManager(on: daemon, [.init(id: "corp", uuid: "u-1")])
             firewall = try FakeFirewall(on: daemon, zones)
             journal = "\(daemon.directory)/journal.json"
-            let bus = Bus(.address(daemon.address))
+            let bus = Bus(.address(daemon.address), limit: 60_000_000)
             places = SystemPlaces(bus, ServiceManager(bus, isOfUser: false))
             reconciler = Reconciler(places: places, journal: journal, boot: "boot")
             begin()
@@ -42,7 +42,7 @@ struct RestoringTests {
 
         /// Another helper takes the place of this one, which nobody needed any more.
         func restart() {
-            let bus = Bus(.address(daemon.address))
+            let bus = Bus(.address(daemon.address), limit: 60_000_000)
             places = SystemPlaces(bus, ServiceManager(bus, isOfUser: false))
             reconciler = Reconciler(places: places, journal: journal, boot: "boot")
             begin()

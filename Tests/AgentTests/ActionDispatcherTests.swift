@@ -1,6 +1,7 @@
 import ActionProtocol
 import Environment
 import Feed
+import Foundation
 import Glibc
 import Platform
 import Rules
@@ -70,10 +71,13 @@ private final class Stage {
     private let environment = NetworkEnvironment()
     let runs: [ActionRequest]
     var events: [String] = []
+    /// Why what failed did.
+    private(set) var reasons: [String] = []
     private var steps: ArraySlice<() -> Bool>?
     private var isLate = false
 
-    init() throws {
+    /// - Parameter target: what the rule sets a proxy for.
+    init(target: String = "apt") throws {
         loop = try EventLoop()
         helper = try FakeHelper(on: loop)
         dispatcher = ActionDispatcher(helper: helper.path, on: loop)
@@ -83,7 +87,7 @@ private final class Stage {
             [rule.away]
             off = "office"
             settle = "0s"
-            proxy = { mode = "none", targets = ["apt"] }
+            proxy = { mode = "none", targets = ["\(target)"] }
             enter = [ { command = ["/bin/true"] } ]
             """
         ruleSet = try #require(RuleSet.load([RuleFile(path: "a.toml", contents: Array(rules.utf8))]).ruleSet)
@@ -92,6 +96,7 @@ private final class Stage {
         helper.onRequest = { [unowned self] in look() }
         dispatcher.publish = { [unowned self] event in
             events.append(event.type)
+            if case .actionFailed(let fact) = event.body, let because = fact.because { reasons.append(because) }
             look()
         }
     }
@@ -252,5 +257,31 @@ private func held(_ request: HelperRequest) -> [HelperReport] {
         try stage.play { stage.events.count == 2 }
         #expect(stage.events == ["action.started", "action.succeeded"])
         #expect(reloads == 1)
+    }
+
+    /// Otherwise everybody would believe for ever that it holds.
+    @Test func whatASessionHeldIsToldWhenItEnds() throws {
+        let stage = try Stage(target: "gnome")
+        let path = stage.helper.path + ".session"
+        try stage.dispatcher.listen(try UnixSocket.listen(at: path, mode: 0o666))
+        defer { unlink(path) }
+        stage.use(Stage.first)
+        stage.hold()
+        // It ends when it has been told what shall hold. Root has no session.
+        let session = Process()
+        let user =
+            getuid() == 0 ? ["/usr/bin/setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups"] : []
+        let words =
+            user + [
+                "/usr/bin/python3", "-c",
+                "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(1)", path,
+            ]
+        session.executableURL = URL(fileURLWithPath: words[0])
+        session.arguments = Array(words.dropFirst())
+        try session.run()
+        defer { session.waitUntilExit() }
+        try stage.play { stage.events.count >= 2 }
+        #expect(stage.events == ["action.started", "action.failed"])
+        #expect(stage.reasons.count == 1 && stage.reasons.first?.hasPrefix("the session of ") == true)
     }
 }
