@@ -157,13 +157,16 @@ struct ConversationTests {
         let helper = try place.machine.helper()
         let agent = try #require(helper.connect())
         #expect(agent.hold(place.digest, Workplace.first) != nil)
-        let question = HelperRequest.hold(digest: String(repeating: "0", count: 64), [])
+        let question = HelperRequest.hold(pass: 1, digest: String(repeating: "0", count: 64), [])
         let stranger: UInt32 = 1
         // Whoever is not let near it by the file system is looked at all the same.
         chmod(place.machine.outside(PrivateMachine.socket), 0o666)
         #expect(ask(place.machine, as: stranger, question) == 0)
         #expect(ask(place.machine, as: stranger, .release) == 0)
-        #expect(ask(place.machine, as: PrivateMachine.agent.user, .release, .protect(after: 0), question) == 1)
+        for request in [HelperRequest.release, .protect(after: 0)] {
+            #expect(ask(place.machine, as: PrivateMachine.agent.user, request) == 0)
+        }
+        #expect(ask(place.machine, as: PrivateMachine.agent.user, question) == 1)
         #expect(place.machine.files() == place.expected(Workplace.first))
         #expect(agent.hold(place.digest, []) != nil)
     }
@@ -176,7 +179,7 @@ struct ConversationTests {
         long.send([UInt8](repeating: UInt8(ascii: " "), count: HelperRequest.maximumSize + 1))
         #expect(long.next() == nil)
         var half = helper.connect()
-        half?.send(Array(HelperRequest.hold(digest: place.digest, []).line.dropLast()))
+        half?.send(Array(HelperRequest.hold(pass: 1, digest: place.digest, []).line.dropLast()))
         half = nil
         #expect(agent.hold(place.digest, Workplace.first) != nil)
         #expect(place.machine.files() == place.expected(Workplace.first))

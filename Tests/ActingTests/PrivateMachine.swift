@@ -222,11 +222,11 @@ final class HelperConnection {
     func hold(_ digest: String, _ rules: [String]) -> [HelperReport]? {
         ask(
             .hold(
-                digest: digest,
+                pass: 1, digest: digest,
                 rules.map { NamedState(rule: $0, index: 0, record: EventRecord(event: "rule.activated")) }))
         var reports: [HelperReport] = []
         while let report = next() {
-            if report == .settled { return reports }
+            if report == .settled(pass: 1) { return reports }
             reports.append(report)
         }
         return nil
@@ -234,7 +234,7 @@ final class HelperConnection {
 
     /// Of the rules as the helper reads them.
     func digest() -> String? {
-        ask(.hold(digest: String(repeating: "0", count: 64), []))
+        ask(.hold(pass: 1, digest: String(repeating: "0", count: 64), []))
         if case .outdated(let digest, _)? = next() { return digest }
         return nil
     }
