@@ -144,5 +144,10 @@ struct UserEnvironmentTests {
     @Test @ActionActor func withoutAManagerThereIsNoSuchPlace() async throws {
         let session = try GNOMEPlaceTests.Session()
         #expect(try await place(session).read(["http_proxy"]) == nil)
+        // One that runs and has not found the bus again is to be asked later.
+        let manager = ServiceManager(Bus(.address(session.address)), isOfUser: true)
+        await #expect(throws: PlaceError.self) {
+            _ = try await UserEnvironmentPlace(manager, socket: "/proc/self/status").read(["http_proxy"])
+        }
     }
 }

@@ -1,12 +1,20 @@
+internal import Glibc
+internal import Platform
 internal import SystemBus
 
 /// The variables that the user's service manager gives to what it starts from now on; org.freedesktop.systemd1(5).
 @ActionActor
 public final class UserEnvironmentPlace: Place {
     private let manager: ServiceManager
+    private let socket: String
 
-    /// - Parameter manager: of the user.
-    public init(_ manager: ServiceManager) { self.manager = manager }
+    /// - Parameters:
+    ///   - manager: of the user.
+    ///   - socket: the manager's own, which says that it runs; nil: that of this process's user.
+    public init(_ manager: ServiceManager, socket: String? = nil) {
+        self.manager = manager
+        self.socket = socket ?? "/run/user/\(geteuid())/systemd/private"
+    }
 
     public func read(_ names: Set<String>) async throws(PlaceError) -> Settings? {
         do throws(BusError) {
@@ -20,8 +28,9 @@ public final class UserEnvironmentPlace: Place {
             }
             return settings
         } catch {
-            // Sessions are kept without a manager, too.
-            if error == .noBus || error == .absent(ServiceManager.name) { return nil }
+            // Sessions are kept without a manager, too; one that is there and not on the bus will be again.
+            let isOff = error == .noBus || error == .absent(ServiceManager.name)
+            if isOff, !Files.exists(socket) { return nil }
             throw error.placeError("variables of the session", "the user's systemd")
         }
     }
