@@ -13,6 +13,8 @@ final class Performer {
     private let isOfUser: Bool
     /// What runs for the agent, by its numbers.
     private var running: [UInt64: (serial: UInt64, task: Task<Void, Never>)] = [:]
+    /// What was cancelled when nobody was left to hear of it.
+    private var ending: [Task<Void, Never>] = []
     /// How many run, for whomever.
     private var runningCount = 0
     /// Names what runs to the service manager. An agent counts from one, and the next one does so again while what ran
@@ -77,7 +79,10 @@ final class Performer {
 
     /// The agent has gone: what runs is nobody's any more, and how it ends is told to nobody.
     func cancelAll() {
-        for (_, task) in running.values { task.cancel() }
+        for (_, task) in running.values {
+            task.cancel()
+            ending.append(task)
+        }
         running = [:]
     }
 
@@ -130,7 +135,10 @@ final class Performer {
         serial += 1
         let mine = serial
         runningCount += 1
+        let former = ending
         let task = ActionActor.task {
+            // What another agent had asked for is over before this one's begins.
+            for task in former { await task.value }
             let end = await edges.perform(wanted, of: rule, action.record, id: mine) {
                 if self.running[id]?.serial == mine { self.tell(.started(id: id)) }
             }
@@ -139,7 +147,9 @@ final class Performer {
                 running[id] = nil
                 tell(.ended(id: id, end))
             }
-            if isQuiet { onQuiet() }
+            guard isQuiet else { return }
+            ending = []
+            onQuiet()
         }
         running[id] = (mine, task)
     }

@@ -104,7 +104,7 @@ struct ConversationTests {
     /// While the first one is still there.
     @Test func aSecondAgentTakesThePlaceOfTheFirst() throws {
         let place = try Workplace(more: Self.rules)
-        let helper = try place.machine.helper()
+        let helper = try place.machine.helper(["--agent-user", "root"])
         let (first, second) = (try #require(helper.connect()), try #require(helper.connect()))
         #expect(first.hold(place.digest, Workplace.first) != nil)
         first.ask(run(1, 1, place))

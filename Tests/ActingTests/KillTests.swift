@@ -76,7 +76,7 @@ extension Workplace {
             "inject=\(call):signal=KILL:when=\(number)",
         ]
         if change == .protection {
-            let helper = try machine.helper(under: tracer, ["--protect"])
+            let helper = try machine.helper(["--protect"], under: tracer)
             guard helper.status == nil else { return false }
         } else {
             let helper = try machine.helper(under: tracer)

@@ -133,7 +133,7 @@ final class PrivateMachine {
     /// A `vicinity-act` that serves.
     ///
     /// - Parameter tracer: strace and its options; empty for none.
-    func helper(under tracer: [String] = [], _ arguments: [String] = []) throws -> ServingHelper {
+    func helper(_ arguments: [String] = [], under tracer: [String] = []) throws -> ServingHelper {
         unlink(outside(PrivateMachine.socket))
         return ServingHelper(
             try start(tracer + [PrivateMachine.program] + PrivateMachine.options + arguments),

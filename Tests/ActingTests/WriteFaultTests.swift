@@ -88,7 +88,7 @@ struct WriteFaultTests {
             "/usr/bin/strace", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=unlinkat", "-e",
             "inject=unlinkat:error=EROFS",
         ]
-        let helper = try place.machine.helper(under: tracer, ["--protect"])
+        let helper = try place.machine.helper(["--protect"], under: tracer)
         #expect(helper.status == 75)
         #expect(place.machine.read("\(PrivateMachine.state)/journal.json")?.contains(#""protecting":true"#) == true)
         #expect(place.machine.files() == place.expected(Workplace.first))
