@@ -30,6 +30,7 @@ import Testing
         case .actionSucceeded(let it): (word, fact) = ("succeeded", it)
         case .actionFailed(let it): (word, fact) = ("failed", it)
         case .actionReverted(let it): (word, fact) = ("reverted", it)
+        case .actionCancelled(let it): (word, fact) = ("cancelled", it)
         default: return "another"
         }
         #expect(fact.user == "ada")
@@ -48,6 +49,14 @@ import Testing
         #expect(took(.held) == nil)
         #expect(took(.reverted) == "reverted a" && took(.reverted) == nil)
         #expect(took(.held, "b") == "succeeded b")
+    }
+
+    /// As a link that goes up and down faster than the helper can follow: no beginning stays without an end.
+    @Test func whatIsWantedAgainBeforeItHasEndedIsToldAsCancelled() {
+        #expect(declare("a") == ["started a"])
+        #expect(declare() == [])
+        #expect(declare("a") == ["cancelled a: obsolete", "started a"])
+        #expect(took(.held) == "succeeded a")
     }
 
     @Test func aFailureIsToldAgainOnlyWhenItIsAnother() {

@@ -27,6 +27,8 @@ final class StateKeeper {
         var fact: FeedEvent.ActionFact
         var phase: Phase
         var since: Int64
+        /// Whether it has been told how it went.
+        var isTold = false
     }
 
     private let user: String?
@@ -75,13 +77,19 @@ final class StateKeeper {
             tracked[key]?.phase = .ending
             tracked[key]?.since = now.boottime
         }
-        return orders.compactMap { order in
+        return orders.flatMap { order -> [FeedEvent] in
             let key = Key(rule: order.state.rule, index: order.state.index)
-            if let known = tracked[key], known.phase != .ending { return nil }
+            let former = tracked[key]
+            if let former, former.phase != .ending { return [] }
             var fact = facts(key.rule, key.index, order.kind)
             fact.user = user
             tracked[key] = Tracked(fact: fact, phase: .begun, since: now.boottime)
-            return FeedEvent(.actionStarted(fact), at: now)
+            let start = FeedEvent(.actionStarted(fact), at: now)
+            guard let former, !former.isTold else { return [start] }
+            // How that would have gone nobody will say.
+            var end = former.fact
+            end.because = "obsolete"
+            return [FeedEvent(.actionCancelled(end), at: now), start]
         }
     }
 
@@ -126,6 +134,7 @@ final class StateKeeper {
         case (.held, .ending), (.held, .held): return nil
         case (.held, _):
             entry.phase = .held
+            entry.isTold = true
             tracked[key] = entry
             return FeedEvent(.actionSucceeded(fact), at: now)
         case (.reverted, .ending):
@@ -139,6 +148,7 @@ final class StateKeeper {
         case (.failed(let because), let phase):
             guard phase != .failed(because) else { return nil }
             entry.phase = .failed(because)
+            entry.isTold = true
             tracked[key] = entry
             fact.because = because
             return FeedEvent(.actionFailed(fact), at: now)

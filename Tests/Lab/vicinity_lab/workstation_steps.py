@@ -157,7 +157,7 @@ class WorkstationSteps(Steps):
         def missing() -> list[str]:
             lines = self.program.lines("agent")
             ends = {line["action"]["id"] for line in lines if line["type"] in (
-                "action.succeeded", "action.failed", "action.cancelled")}
+                "action.succeeded", "action.failed", "action.cancelled", "action.reverted")}
             begun = [line["action"]["id"] for line in lines if line["type"] == "action.started"]
             found = [f"action {number} has no end" for number in begun if number not in ends]
             for rule in rules:
