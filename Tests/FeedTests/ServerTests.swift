@@ -212,9 +212,10 @@ private final class Flag: Sendable {
         _ = slow.next()
         _ = good.next()
         let count = 20_000
-        for batch in 0..<(count / 100) {
-            await bench.publish(100)
-            for index in 1...100 { #expect(good.json()?["seq"]?.integer == Int64(batch * 100 + index)) }
+        let batchSize = 500
+        for batch in 0..<(count / batchSize) {
+            await bench.publish(batchSize)
+            for index in 1...batchSize { #expect(good.json()?["seq"]?.integer == Int64(batch * batchSize + index)) }
         }
         var expected: Int64 = 1
         var gaps = 0

@@ -22,9 +22,6 @@ public final class CommandUnits: CommandPerforming {
         }
     }
 
-    /// So often is tried to end what a killed predecessor left running: for a minute or so. The next one goes on.
-    private static let sweeps = 16
-
     private let manager: ServiceManager
     private let limits: Limits
     private let gate = Gate(limit: 16)
@@ -69,13 +66,10 @@ public final class CommandUnits: CommandPerforming {
     private func sweepLater() {
         guard !isSweeping else { return }
         isSweeping = true
-        ActionActor.task {
-            defer { self.isSweeping = false }
-            var delay = self.limits.firstRetry
-            for _ in 0..<CommandUnits.sweeps {
-                await self.limits.pause(&delay)
-                if await self.sweep() { return }
-            }
+        ActionActor.task { [weak self, limits] in
+            var delay = limits.firstRetry
+            repeat { await limits.pause(&delay) } while await self?.sweep() == false
+            self?.isSweeping = false
         }
     }
 
