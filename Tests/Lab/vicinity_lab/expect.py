@@ -199,11 +199,25 @@ def judge_air(patterns: list[str], lines: list[str]) -> list[str]:
     return []
 
 
+def told_of_networks(lines: list[dict], scenario) -> list[tuple[str, str]]:
+    """What a reader was told of places, and what it learnt of them from the snapshot of an agent that was there first."""
+    known = {name for text in scenario.rules.values() for name in tomllib.loads(text).get("network", {})} | {"unlisted"}
+    told, learnt = [], set()
+    for number, line in enumerate(lines):
+        if line["type"] == "environment.snapshot" and number > 0:
+            learnt = known & set(line["networks"])
+            told += [("network.entered", name) for name in sorted(learnt)]
+        elif line["type"] == "network.entered" and line["network"]["name"] in learnt:
+            learnt.discard(line["network"]["name"])
+        elif line["type"] in ("network.entered", "network.left"):
+            told.append((line["type"], line["network"]["name"]))
+    return told
+
+
 def judge_analytics(scenario, feed: list[str], log: list[str]) -> list[str]:
     """The log says of networks what the feed says, with a listed name as its hash, and no name or address in any form."""
     problems = []
-    told = [(line["type"], line["network"]["name"]) for line in map(json.loads, feed)
-            if line["type"] in ("network.entered", "network.left")]
+    told = told_of_networks([json.loads(line) for line in feed], scenario)
     lines = [json.loads(line) for line in log]
     # What the agent told before this reader came, as when the station had joined already, its feed does not hold.
     logged = [(line["type"], line["network"]) for line in lines]
