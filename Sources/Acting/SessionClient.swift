@@ -13,6 +13,8 @@ final class SessionClient {
     private let loop = ActionActor.shared.loop
     private let socket: String
     private let performer: Performer
+    private let reconciler: Reconciler
+    private let environment: UserEnvironmentPlace
     private var conversation: Conversation?
 
     init(socket: String, state: String, rules: InstalledRules.Directories) {
@@ -23,10 +25,11 @@ final class SessionClient {
             manager,
             others: SessionProxyPlaces(variables: SessionClient.variables, bus: bus, manager: manager))
         let notifications = Notifications(bus)
+        environment = UserEnvironmentPlace(manager)
+        reconciler = Reconciler(
+            places: places, journal: "\(state)/journal.json", boot: SessionClient.sessionIdentifier)
         performer = Performer(
-            book: RuleBook(rules, lastGood: "\(state)/rules.json"),
-            reconciler: Reconciler(
-                places: places, journal: "\(state)/journal.json", boot: SessionClient.sessionIdentifier),
+            book: RuleBook(rules, lastGood: "\(state)/rules.json"), reconciler: reconciler,
             edges: Edges(
                 places: places, commands: SystemCommands(manager),
                 notify: { (notification) async throws(PlaceError) in try await notifications.notify(notification) }),
@@ -36,9 +39,20 @@ final class SessionClient {
 
     func start() async {
         await performer.start()
+        await disownInherited()
         // Until the agent says that it may stay.
         performer.take(.protect(after: Performer.patience / 1_000))
         connect()
+    }
+
+    /// Whoever logs in where a rule holds has its proxy from the beginning, and shall not keep it for that.
+    private func disownInherited() async {
+        guard !reconciler.holds(.userEnvironment) else { return }
+        do throws(PlaceError) {
+            try await environment.disownInherited()
+        } catch {
+            Log.write(.error, "\(error)")
+        }
     }
 
     private func connect() {

@@ -10,15 +10,23 @@ import Testing
 private final class Manager: @unchecked Sendable {
     private struct State {
         var environment: [String]
+        /// What environment.d(5) gave it: can be covered, never taken away.
+        let inherited: [String]
         var isStopped = false
+
+        var effective: [String] {
+            inherited.filter { text in !environment.contains { Manager.name($0) == Manager.name(text) } } + environment
+        }
     }
+
+    private static func name(_ text: String) -> Substring { text.prefix { $0 != "=" } }
 
     private let state: Lock<State>
     private var bus: OpaquePointer?
     private let ended = DispatchSemaphore(value: 0)
 
-    init(_ address: String, _ environment: [String]) {
-        state = Lock(State(environment: environment))
+    init(_ address: String, _ environment: [String], inherited: [String] = []) {
+        state = Lock(State(environment: environment, inherited: inherited))
         #expect(sd_bus_new(&bus) >= 0)
         #expect(sd_bus_set_address(bus, address) >= 0 && sd_bus_set_bus_client(bus, 1) >= 0 && sd_bus_start(bus) >= 0)
         sd_bus_add_filter(
@@ -31,7 +39,7 @@ private final class Manager: @unchecked Sendable {
         Thread { [self] in run() }.start()
     }
 
-    var environment: [String] { state.withLock { $0.environment.sorted() } }
+    var environment: [String] { state.withLock { $0.effective.sorted() } }
 
     func stop() {
         state.withLock { $0.isStopped = true }
@@ -66,9 +74,8 @@ private final class Manager: @unchecked Sendable {
         case "UnsetAndSetEnvironment" where String(cString: sd_bus_message_get_signature(message, 1)) == "asas":
             let (gone, new) = (texts(in: message), texts(in: message))
             state.withLock { state in
-                func name(_ text: String) -> Substring { text.prefix { $0 != "=" } }
-                let names = gone.map { $0[...] } + new.map(name)
-                state.environment.removeAll { names.contains(name($0)) }
+                let names = gone.map { $0[...] } + new.map(Manager.name)
+                state.environment.removeAll { names.contains(Manager.name($0)) }
                 state.environment += new
             }
             var reply: OpaquePointer?
@@ -117,13 +124,40 @@ struct UserEnvironmentTests {
             #expect(before["HTTP_PROXY"] == .value("http://u:p@mine:1/?a=b") && before["no_proxy"] == .value(""))
             try await place.write(wanted)
             #expect(try await place.read(Set(wanted.keys)) == wanted)
+            // What is empty covers what the manager was given.
             #expect(
-                manager.environment
-                    == (proxy.mode == .none ? [] : ["http_proxy=http://proxy.example:3128"]).reduce(
-                        into: ["HOME=/home/u"]) { $0.append($1) })
+                manager.environment.filter { !$0.hasSuffix("=") }
+                    == ["HOME=/home/u"] + (proxy.mode == .none ? [] : ["http_proxy=http://proxy.example:3128"]))
             try await place.write(before)
             #expect(manager.environment == UserEnvironmentTests.users)
         }
+    }
+
+    /// Somebody logs in where a rule holds already.
+    @Test @ActionActor func whatTheManagerWasGivenByUsIsNotTheUsers() async throws {
+        let session = try GNOMEPlaceTests.Session()
+        let root = "/tmp/vicinity-inherited-\(UInt32.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        var proxy = StateAction.Proxy(mode: .manual)
+        proxy.http = "http://proxy.example:3128"
+        let wishes = try proxy.wishes()
+        try FileManager.default.createDirectory(atPath: "\(root)/run", withIntermediateDirectories: true)
+        try EnvironmentPlace(root: root).write(try #require(wishes.first { $0.place == .environment }?.settings))
+        let mine = "no_proxy=mine.example"
+        let given = ["http_proxy=http://proxy.example:3128", "ALL_PROXY=", "all_proxy=", "HTTPS_PROXY=http://mine:1"]
+        let manager = Manager(session.address, [mine], inherited: given)
+        defer { manager.stop() }
+        let place = place(session)
+        try await place.disownInherited(root: root)
+        let wanted = try #require(wishes.first { $0.place == .userEnvironment }?.settings)
+        let before = try #require(try await place.read(Set(wanted.keys)))
+        #expect(before["http_proxy"] == .value("") && before["HTTPS_PROXY"] == .value("http://mine:1"))
+        #expect(before["no_proxy"] == .value("mine.example"))
+        try await place.write(wanted)
+        #expect(try await place.read(Set(wanted.keys)) == wanted)
+        try await place.write(before)
+        #expect(
+            manager.environment.filter { !$0.hasSuffix("=") } == ["HTTPS_PROXY=http://mine:1", "no_proxy=mine.example"])
     }
 
     @Test @ActionActor func takesNoOtherVariableAndNoSecondLine() async throws {

@@ -17,8 +17,10 @@ extension StateAction.Proxy {
         }
         add(.proxyFile, .file, parts.forProxyFile)
         add(.apt, .apt, parts.forAPT)
-        add(.environment, .environment, parts.variables?.mapValues { $0 == .unset ? .value("") : $0 })
-        add(.userEnvironment, .environment, parts.variables)
+        // What a manager was given by environment.d(5) cannot be taken from it, only covered.
+        let variables = parts.variables?.mapValues { $0 == .unset ? .value("") : $0 }
+        add(.environment, .environment, variables)
+        add(.userEnvironment, .environment, variables)
         add(.gnome, .gnome, parts.forGNOME)
         add(.kde, .kde, parts.forKDE)
         return wishes

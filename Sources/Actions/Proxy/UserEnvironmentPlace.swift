@@ -35,6 +35,18 @@ public final class UserEnvironmentPlace: Place {
         }
     }
 
+    /// Covers what /run/environment.d gave to a manager that began while a rule held: it is ours, not the user's, and
+    /// nothing to be given back. To be called before anything is noted of this place.
+    ///
+    /// - Parameter root: of another tree than the machine's.
+    public func disownInherited(root: String = "") async throws(PlaceError) {
+        guard let given = try EnvironmentPlace(root: root).read(Set(ProxyVariables.names)),
+            let held = try await read(Set(ProxyVariables.names))
+        else { return }
+        let inherited = held.filter { $0.value != .unset && $0.value != .value("") && $0.value == given[$0.key] }
+        if !inherited.isEmpty { try await write(inherited.mapValues { _ in .value("") }) }
+    }
+
     public func write(_ settings: Settings) async throws(PlaceError) {
         var unset: [String] = []
         var set: [String] = []

@@ -84,6 +84,9 @@ public final class Reconciler {
 
     public var isIdle: Bool { unfinished == 0 }
 
+    /// Whether something was put there that has to be undone some day.
+    public func holds(_ place: PlaceName) -> Bool { ledger[place] != nil }
+
     /// Whether something has to be undone unless the agent says that it may stay.
     public var isProtecting: Bool { ledger.isProtecting }
 
