@@ -64,7 +64,11 @@ public final class FakeService: @unchecked Sendable {
 
     /// To be called at the end of a test.
     public func stop() {
-        onLoop { [self] in disconnect() }
+        onLoop { [self] in
+            // The daemon knows of it when this returns; of a connection that was closed, some time later.
+            if let connection { sd_bus_release_name(connection, name) }
+            disconnect()
+        }
         loop.stop()
     }
 
