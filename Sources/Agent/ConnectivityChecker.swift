@@ -17,6 +17,8 @@ final class ConnectivityChecker {
     private var running: Prober.Identifier?
     private var timer: EventLoop.Timer?
     private var found: Connectivity?
+    /// Nobody knows how a roam ends, and what is asked meanwhile gets no answer.
+    private var isRoaming = false
 
     /// Told what was found; nil where it is known no longer.
     var onResult: (Connectivity?) -> Void = { _ in }
@@ -32,12 +34,16 @@ final class ConnectivityChecker {
     func follow(_ environment: NetworkEnvironment, _ check: ConnectivityCheck?, isManaged: Bool) {
         let check = isManaged || environment.isSuspended ? nil : check
         let way = check == nil ? nil : WayOut(environment, after: self.way)
+        let hasRoamed = isRoaming
+        isRoaming = way.flatMap { environment.interfaces[$0.index] }?.wifi == .unknown
         if check != self.check || way != self.way {
             let former = found
             stop()
             (self.check, self.way, found, pace) = (check, way, nil, CheckPace())
             ask()
             if former != nil { onResult(nil) }
+        } else if hasRoamed, !isRoaming, running == nil, timer == nil {
+            ask()
         } else if let found, found != .local, environment.connectivity == .local, running == nil {
             // What was found was of another association, and is not believed any more.
             stop()
@@ -61,6 +67,7 @@ final class ConnectivityChecker {
             guard outcome != .cancelled else { return }
             running = nil
             let found = Connectivity(outcome)
+            if found == .local, isRoaming { return }
             self.found = found
             let delay = pace.delay(after: found)
             timer = loop.schedule(at: Timestamp.now().boottime + delay) { [unowned self] in
@@ -79,15 +86,20 @@ struct WayOut: Hashable {
     private let ssid: SSID?
     private let gateway: IPAddress?
 
-    /// - Parameter former: stays where packets leave through a tunnel, as long as that link is there.
+    /// - Parameter former: stays during a roam, and where packets leave through a tunnel, as long as that link is there.
     init?(_ environment: NetworkEnvironment, after former: WayOut?) {
         guard let route = environment.primaryRoute, let interface = environment.interfaces[route.interfaceIndex] else {
             return nil
         }
         let isTunnel = !interface.isPhysical
-        guard let link = isTunnel ? former.flatMap({ environment.interfaces[$0.index] }) : interface, link.isUsable,
-            link.addresses.contains(where: { !$0.address.isLinkLocal })
+        guard let link = isTunnel ? former.flatMap({ environment.interfaces[$0.index] }) : interface,
+            link.isConnected, link.addresses.contains(where: { !$0.address.isLinkLocal })
         else { return nil }
+        if link.wifi == .unknown {
+            guard let former, former.index == link.index else { return nil }
+            self = former
+            return
+        }
         (index, name) = (link.index, link.name)
         ssid = link.wifi?.network?.ssid
         gateway = isTunnel ? former?.gateway : route.gateway

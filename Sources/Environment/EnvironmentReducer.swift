@@ -364,21 +364,12 @@ public struct EnvironmentReducer: Sendable {
 
     private mutating func updateConnectivity(_ time: Timestamp, _ reduction: inout Reduction) {
         let isConnected = environment.interfaces.values.contains { interface in
-            interface.isPhysical && isCarrying(interface) && interface.addresses.contains { !$0.address.isLinkLocal }
+            interface.isPhysical && interface.isConnected && interface.addresses.contains { !$0.address.isLinkLocal }
         }
         let new = connectivity.judge(isConnected: isConnected)
         guard new != environment.connectivity else { return }
         environment.connectivity = new
         publish(.connectivityChanged(new), time, &reduction)
-    }
-
-    /// A station's link is down for a moment in most roams.
-    private func isCarrying(_ interface: Interface) -> Bool {
-        switch interface.wifi {
-        case .joined, .unknown: true
-        case .idle, .associating: false
-        case nil: interface.isUsable
-        }
     }
 
     /// What has changed of the evidence, and the questions that are open.

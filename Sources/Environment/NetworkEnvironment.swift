@@ -46,6 +46,15 @@ public struct Interface: Hashable, Sendable {
         isAdministrativelyUp && (operationalState == .up || operationalState == .unknown && kind != .wifi)
     }
 
+    /// Whether packets pass, or shall again in a moment: a station's link is down for a moment in most roams.
+    public var isConnected: Bool {
+        switch wifi {
+        case .joined, .unknown: true
+        case .idle, .associating: false
+        case nil: isUsable
+        }
+    }
+
     /// Whether it says where the machine is: tunnels, bridges and the loopback do not.
     public var isPhysical: Bool {
         switch kind {

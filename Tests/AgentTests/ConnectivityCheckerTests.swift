@@ -42,9 +42,25 @@ import WiFi
         #expect(way(environment(wire, route: 9)) == nil)
         #expect(way(environment(link(3, .wifi, address: nil), route: 3)) == nil)
         #expect(way(environment(link(3, .wifi, address: "fe80::1"), route: 3)) == nil)
-        var down = wifi
-        down.operationalState = .dormant
-        #expect(way(environment(down, route: 3)) == nil)
+        var (unplugged, stranger) = (wire, wifi)
+        unplugged.operationalState = .down
+        stranger.wifi = .associating(WiFiNetwork(ssid: SSID(utf8: "Cafe"), bssid: nil, security: .open))
+        #expect(way(environment(unplugged, route: 2)) == nil)
+        #expect(way(environment(stranger, route: 3)) == nil)
+    }
+
+    /// The link is down for a moment, and which network it is in is not known until it has ended.
+    @Test func aRoamIsTheSameWay() {
+        let cafe = link(3, .wifi, ssid: "Cafe")
+        let before = way(environment(cafe, route: 3))
+        var roaming = cafe
+        roaming.operationalState = .dormant
+        #expect(way(environment(roaming, route: 3), after: before) == before)
+        roaming.wifi = .unknown
+        #expect(way(environment(roaming, route: 3), after: before) == before)
+        #expect(way(environment(roaming, route: 3)) == nil)
+        let another = way(environment(link(4, .wifi, ssid: "Cafe"), route: 4))
+        #expect(way(environment(roaming, route: 3), after: another) != another)
     }
 
     @Test func anotherNetworkIsAnotherWay() {
