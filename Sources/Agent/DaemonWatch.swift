@@ -2,7 +2,7 @@ internal import ActionProtocol
 internal import Platform
 internal import SystemBus
 
-/// Tells when a daemon was started anew that holds what rules ask for, and may have forgotten it.
+/// Tells when a daemon was started anew, or told to load its files again, that holds what rules ask for, and may have forgotten it.
 ///
 /// Root's helper would hear of that itself, but it is there only while there is work.
 final class DaemonWatch {
@@ -10,9 +10,11 @@ final class DaemonWatch {
 
     private let bus: SystemBus
 
-    /// - Parameter tell: also called for each daemon when the bus itself is back.
-    init(on loop: EventLoop, _ tell: @escaping (HelperRequest.Daemon) -> Void) {
-        bus = SystemBus(on: loop)
+    /// - Parameters:
+    ///   - address: of the bus, sd_bus_set_address(3); nil for the system's.
+    ///   - tell: also called for each daemon when the bus itself is back.
+    init(on loop: EventLoop, address: String? = nil, _ tell: @escaping (HelperRequest.Daemon) -> Void) {
+        bus = SystemBus(on: loop, address: address)
         bus.onConnect = { [unowned self] in
             for daemon in HelperRequest.Daemon.allCases { watch(daemon, tell) }
         }
@@ -27,6 +29,9 @@ final class DaemonWatch {
         ) { _, values in
             if DaemonWatch.isStart(values) { tell(daemon) }
         }
+        if let signal = daemon.reloadSignal {
+            bus.match("sender='\(daemon.busName)',\(signal)") { _, _ in tell(daemon) }
+        }
     }
 
     /// Whether a name has got an owner: NameOwnerChanged has the name, the old owner and the new one.
@@ -36,6 +41,14 @@ final class DaemonWatch {
 }
 
 extension HelperRequest.Daemon {
+    /// By which it tells that it holds what its files say again, and nothing else.
+    fileprivate var reloadSignal: String? {
+        switch self {
+        case .firewalld: "interface='org.fedoraproject.FirewallD1',member='Reloaded'"
+        case .networkManager: nil
+        }
+    }
+
     var busName: String {
         switch self {
         case .firewalld: "org.fedoraproject.FirewallD1"
