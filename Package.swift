@@ -22,6 +22,7 @@ let package = Package(
         .executable(name: "vicinityd", targets: ["vicinityd"]),
         .executable(name: "vicinity-act", targets: ["vicinity-act"]),
         .executable(name: "vicinity-probe", targets: ["vicinity-probe"]),
+        .executable(name: "second-factor-needed", targets: ["second-factor-needed"]),
     ],
     targets: [
         // C: one target per library, none with logic.
@@ -100,6 +101,8 @@ let package = Package(
         .executableTarget(name: "vicinityd", dependencies: ["Agent"], swiftSettings: strict),
         .executableTarget(name: "vicinity-act", dependencies: ["Acting"], swiftSettings: strict),
         .executableTarget(name: "vicinity-probe", dependencies: ["ProbeHelper"], swiftSettings: strict),
+        // C: no Swift in the processes of PAM.
+        .executableTarget(name: "second-factor-needed", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
 
         // Measurements, `make bench`.
         .executableTarget(

@@ -40,6 +40,7 @@ package final class Agent {
     private var bus: SystemBus?
     private var sleepLock: SleepLock?
     private var heartbeat: Heartbeat?
+    private var secondFactorQueries: SecondFactorQueries?
     private var ruleProblems: [String] = []
     private var problems: [String: String] = [:]
 
@@ -82,6 +83,9 @@ package final class Agent {
         rulesDigest = rules?.digest ?? ""
         dispatcher.use(rules?.ruleSet ?? RuleSet(), digest: rulesDigest)
         try listenForSessions()
+        secondFactorQueries = try SecondFactorQueries(
+            try ServiceManager.listener(at: paths.secondFactorSocket), on: loop,
+            verify: { [unowned self] in watcher.verify($0) }, maySkip: { [unowned self] in engine.maySkipSecondFactor })
         let former = saved.flatMap { $0.isOfThisBoot ? $0 : nil }
         let isResuming = former?.isResumable(in: watcher.environment) ?? false
         engine = RuleEngine(
@@ -177,6 +181,7 @@ package final class Agent {
         watcher.afterChange = nil
         bus?.close()
         heartbeat?.stop()
+        secondFactorQueries?.stop()
         if let timer { loop.cancel(timer.timer) }
         dispatcher.stop()
         checker.stop()

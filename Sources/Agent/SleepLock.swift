@@ -4,6 +4,8 @@ internal import SystemBus
 /// Keeps the machine awake for the moment that undoing what lowers protection takes, as `systemd-inhibit --mode=delay`
 /// does. logind itself sets the limit, `InhibitDelayMaxSec=` of logind.conf(5).
 final class SleepLock {
+    private static let logind = "org.freedesktop.login1"
+
     private let bus: SystemBus
     private var lock: FileDescriptor?
     private var isAsked = false
@@ -18,6 +20,13 @@ final class SleepLock {
     /// To be called when the bus is there, and when it is again.
     func connected() {
         isAsked = false
+        // At boot it often starts later than the agent.
+        bus.match(
+            "sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged',"
+                + "arg0='\(SleepLock.logind)'"
+        ) { [unowned self] _, values in
+            if DaemonWatch.isStart(values) { follow() }
+        }
         follow()
     }
 
@@ -26,7 +35,7 @@ final class SleepLock {
         guard lock == nil, !isAsked else { return }
         isAsked = true
         bus.callForDescriptor(
-            "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "Inhibit",
+            SleepLock.logind, "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "Inhibit",
             [.text("sleep"), .text("Vicinity"), .text("Undoing what lowers protection"), .text("delay")]
         ) { [unowned self] descriptor in
             isAsked = false
