@@ -9,9 +9,10 @@ internal import Synchronization
 enum CheckCommand: Subcommand {
     static let name = "check"
     static let operands = "[FILE | DIRECTORY]…"
+    static let operandKinds: [WordKind] = [.file]
     static let summary = "Check rule files; without a file, those that the agent reads."
     static let options: [Arguments.Option] = [
-        .init("format", "FORMAT", "json or text (the default)"),
+        .format,
         .init("user", nil, "those of your own, in $XDG_CONFIG_HOME/vicinity/rules.d"),
     ]
 

@@ -7,6 +7,7 @@ internal import WiFi
 enum RecordCommand: Subcommand {
     static let name = "record"
     static let operands = "FILE"
+    static let operandKinds: [WordKind] = [.file]
     static let summary = "Record what the kernel tells, without keys, for `watch --replay` or a report."
     static let options: [Arguments.Option] = [
         .init("for", "SECONDS", "stop by itself; without it Ctrl-C does")

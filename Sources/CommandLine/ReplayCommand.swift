@@ -9,10 +9,11 @@ internal import WiFi
 enum ReplayCommand: Subcommand {
     static let name = "replay"
     static let operands = "FEED"
+    static let operandKinds: [WordKind] = [.file]
     static let summary = "Tell what the rules decide on a recorded feed (a file, or -), without acting."
     static let options: [Arguments.Option] = [
         RuleSource.option,
-        .init("format", "FORMAT", "json (one object a line) or text (the default)"),
+        .init("format", "FORMAT", "json (one object a line) or text (the default)", .one(of: OutputFormat.self)),
         .init("expect-same", nil, "exit with 1 where the recording decides otherwise"),
     ]
     static let notes = """

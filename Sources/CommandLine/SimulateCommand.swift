@@ -11,10 +11,10 @@ enum SimulateCommand: Subcommand {
     static let summary = "Tell what the rules would do at a place, without being there; needs no agent."
     static let options: [Arguments.Option] =
         SimulatedPlace.options + [
-            .init("proven", "NETWORK", "its probe succeeds; may be repeated"),
+            .init("proven", "NETWORK", "its probe succeeds", .network, isRepeatable: true),
             .init("time", "MOMENT", "local time, such as \"mon 09:30\"; now unless given"),
             RuleSource.option,
-            .init("format", "FORMAT", "json or text (the default)"),
+            .format,
         ]
     static let notes = """
         The machine is taken to have been at the place long enough for everything to settle. What no option says is not

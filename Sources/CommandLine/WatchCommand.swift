@@ -2,6 +2,7 @@ internal import Agent
 internal import Environment
 internal import Feed
 internal import Glibc
+internal import JSON
 internal import Netlink
 internal import Platform
 internal import WiFi
@@ -12,14 +13,17 @@ enum WatchCommand: Subcommand {
     static let operands = ""
     static let summary = "Tell what happens: networks joined, lost and roamed, rules and actions."
     static let options: [Arguments.Option] = [
-        .init("format", "FORMAT", "json (one object a line) or text; text on a terminal"),
+        .init(
+            "format", "FORMAT", "json (one object a line) or text; text on a terminal", .one(of: OutputFormat.self)),
         .init("direct", nil, "read the kernel, without an agent"),
-        .init("replay", "FILE", "read a recording, or a capture of an nlmon device"),
+        .init("replay", "FILE", "read a recording, or a capture of an nlmon device", .file),
         .init("speed", "FACTOR", "with --replay: how many times faster; 0, the default, is at once"),
-        .init("socket", "PATH", "the agent's socket"),
-        .init("since", "ID", "what came after the line with this id"),
-        .init("type", "TYPES", "only these types, separated by commas; wifi.* is allowed"),
-        .init("interface", "NAME", "only this interface"),
+        .socket,
+        .init("since", "ID", "what came after the line with this id, or since then, such as 2h (ago) or 12:30"),
+        .init(
+            "type", "TYPES", "only these types, separated by commas; wifi.* is allowed",
+            .usually(FeedTypes.families + FeedTypes.all)),
+        .init("interface", "NAME", "only this interface", .interface),
     ]
 
     static let notes = """
@@ -29,17 +33,24 @@ enum WatchCommand: Subcommand {
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(0...0, "nothing but options")
-        let printer = LinePrinter(
+        var printer = LinePrinter(
             try arguments.choice("format", OutputFormat.self) ?? (Output.isTerminal ? .text : .json))
         var request = FeedRequest()
-        request.filter.types = arguments["type"]?.split(separator: ",").map { String($0) } ?? []
+        request.filter.types = try FeedTypes.patterns(arguments["type"])
         request.filter.interface = arguments["interface"]
         if let since = arguments["since"] {
-            guard let colon = since.lastIndex(of: ":"), let sequence = UInt64(since[since.index(after: colon)...])
-            else {
-                throw UsageError(description: "--since is the id of a line, such as 9f0c3a…:42")
+            if let moment = MomentText.microseconds(of: since, now: Timestamp.now().wall) {
+                // Of a line of another life: everything that is held.
+                request.since = ("0000000000000000", 0)
+                printer.since = CivilTime(utc: moment).iso8601
+            } else {
+                guard let colon = since.lastIndex(of: ":"), let sequence = UInt64(since[since.index(after: colon)...])
+                else {
+                    throw UsageError(
+                        description: "--since is the id of a line, such as 9f0c3a…:42, or \(MomentText.form)")
+                }
+                request.since = (String(since[..<colon]), sequence)
             }
-            request.since = (String(since[..<colon]), sequence)
         }
         if let file = arguments["replay"] {
             let speed = arguments["speed"].map { Double($0) } ?? 0
@@ -141,6 +152,8 @@ enum WatchCommand: Subcommand {
 struct LinePrinter {
     private let format: OutputFormat
     private let text = FeedText(isColored: Output.isColored)
+    /// As the feed writes moments: what happened before it is left out, and the gap that this makes.
+    var since: String?
 
     init(_ format: OutputFormat) {
         self.format = format
@@ -148,10 +161,19 @@ struct LinePrinter {
 
     /// - Parameter line: without its LF.
     func print(_ line: ArraySlice<UInt8>) {
+        if let since, isBefore(since, line) { return }
         switch format {
         case .json: Output.write(line + [UInt8(ascii: "\n")])
         case .text: if let text = text.text(of: line) { Output.line(text) }
         }
+    }
+
+    private func isBefore(_ moment: String, _ line: ArraySlice<UInt8>) -> Bool {
+        guard let value = try? JSONValue(parsing: line, maximumSize: 2 * FeedLine.maximumLength),
+            let time = value["time"]?.string, value["type"]?.string != "environment.snapshot"
+        else { return false }
+        // Asking for all that is held makes a gap of what another life of the agent told.
+        return time < moment || value["type"]?.string == "feed.gap" && value["gap"]?["lost"]?.isNull == true
     }
 
     func isDenial(_ line: ArraySlice<UInt8>) -> Bool {

@@ -11,19 +11,25 @@ internal import WiFi
 enum WhyCommand: Subcommand {
     static let name = "why"
     static let operands = "[RULE | NETWORK]"
+    static let operandKinds: [WordKind] = [.ruleOrNetwork]
     static let summary =
         "Tell why a rule holds or does not, or whether this is a network; without a name, all that holds."
     static let options: [Arguments.Option] = [
-        .init("format", "FORMAT", "json (one object a line) or text (the default)"),
-        .init("socket", "PATH", "the agent's socket"),
-        .init("rules", "PATH", "judge by this file or directory of rules, without the agent"),
+        .init("format", "FORMAT", "json (one object a line) or text (the default)", .one(of: OutputFormat.self)),
+        .socket,
+        .init("rules", "PATH", "judge by this file or directory of rules, without the agent", .file),
+        .init("at", "TIME", "as it was then, by the history: 2h (ago), yesterday, 12:30, 2026-11-30T12:30:00Z"),
+        HistoryCommand.file,
     ]
     static let notes = """
         Where no agent runs, the present place is judged by the rule files, as an agent that has just been started
         would once everything has settled.
 
+        With --at, the history answers, which root and the user vicinity may read: what was last told of it in the boot that
+        TIME falls into, and what the rule did from then on.
+
         Exit status: 0, 64 usage, 65 mistakes in the rule files, 66 no such file, 68 nothing has that name, 69 the agent
-        does not answer, 77 you may not see where this machine is.
+        does not answer, 74 the history cannot be read, 77 you may not see it.
         """
 
     static func run(_ arguments: Arguments) throws -> Int32 {
@@ -34,6 +40,10 @@ enum WhyCommand: Subcommand {
             Output.error("no rule and no network can be called \(name.utf8.prefix(80).displayText)")
             return 68
         }
+        let now = Timestamp.now().wall
+        let moments = try arguments.all("at", MomentText.form) { MomentText.microseconds(of: $0, now: now) }
+        if let moment = moments.last { return past(name, moment, arguments["file"], format) }
+        guard !arguments.has("file") else { throw UsageError(description: "--file is a history: it needs --at") }
         if let path = arguments["rules"] { return try direct(name, path, format) }
         let path = arguments["socket"] ?? AgentPaths.defaultSocket
         let answer: AgentAnswer
@@ -48,7 +58,7 @@ enum WhyCommand: Subcommand {
             return try direct(name, nil, format)
         }
         if answer.isDenied {
-            Output.error("only root and the group vicinity may see where this machine is (permission: denied)")
+            Output.error("you may not see where this machine is (permission: denied); \(Remedy.permission)")
             return 77
         }
         guard answer.isAnswered else {
@@ -57,6 +67,33 @@ enum WhyCommand: Subcommand {
         }
         if answer.lines.isEmpty { return nothingHolds(format) }
         return print(answer.lines, format)
+    }
+
+    /// Says what held, by the history.
+    private static func past(_ name: String, _ moment: Int64, _ file: String?, _ format: OutputFormat) -> Int32 {
+        let filter = HistoryFilter(through: moment)
+        var place = PastPlace()
+        let status = HistoryCommand.read(file) { record, _ in
+            if filter.admits(record) { place.take(record) }
+        }
+        guard status == 0 else { return status }
+        let explanations = place.explanations(of: name)
+        for explanation in explanations {
+            switch format {
+            case .json: Output.write(explanation.json(at: moment)[...])
+            case .text: for line in explanation.lines(at: moment) { Output.line(line) }
+            }
+        }
+        guard explanations.isEmpty else { return 0 }
+        if name.isEmpty, !place.isEmpty {
+            if format == .text { Output.line("no rule held, and this was no network that has a name") }
+            return 0
+        }
+        Output.error(
+            place.isEmpty
+                ? "nothing is recorded up to then"
+                : "nothing is recorded of a rule or network called \(name) up to then\(place.hint(for: name))")
+        return 68
     }
 
     /// Judges where the machine is now.

@@ -297,7 +297,7 @@ struct AgentProgramTests {
         #expect(hold?["until_network_change"]?.bool == false && hold?["until"]?.string?.hasSuffix("Z") == true)
         #expect(try why("alone", place)["text"]?.string?.hasPrefix("held off by root until ") == true)
         let status = try vicinity("status", "--socket", place.socket)
-        #expect(status.output.contains("\n  held           alone off by root until "))
+        #expect(status.output.contains("\nheld        alone off by root until "))
         // One that tries the agent out is told of no bus that it has no part in.
         #expect(snapshot["problems"]?.array?.isEmpty == true)
 
