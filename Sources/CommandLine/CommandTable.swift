@@ -14,8 +14,8 @@ enum CommandTable {
             (
                 "Besides",
                 [
-                    RecordCommand.self, SessionCommand.self, CompletionCommand.self, HelpCommand.self,
-                    VersionCommand.self,
+                    DoctorCommand.self, RecordCommand.self, SessionCommand.self, CompletionCommand.self,
+                    HelpCommand.self, VersionCommand.self,
                 ]
             ),
         ]

@@ -55,9 +55,14 @@ struct Screen {
 }
 
 extension String {
-    /// In lines of so many columns at most, between words where that can be.
+    /// In lines of so many columns at most, between words where that can be; each with the blanks at the beginning.
     func wrapped(to width: Int) -> [String] {
         guard displayWidth > width, width > 0 else { return [self] }
+        let indent = prefix { $0 == " " }.count
+        if (1..<width).contains(indent) {
+            let blanks = String(repeating: " ", count: indent)
+            return String(dropFirst(indent)).wrapped(to: width - indent).map { blanks + $0 }
+        }
         var lines: [String] = []
         var line = ""
         var used = 0
