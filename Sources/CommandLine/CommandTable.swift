@@ -6,7 +6,10 @@ enum CommandTable {
     static var groups: [(title: String, commands: [any Subcommand.Type])] {
         [
             ("Where this machine is", [StatusCommand.self, WatchCommand.self, HistoryCommand.self, WhyCommand.self]),
-            ("Rules", [CheckCommand.self, RulesCommand.self, SimulateCommand.self, ReplayCommand.self]),
+            (
+                "Rules",
+                [InitCommand.self, CheckCommand.self, RulesCommand.self, SimulateCommand.self, ReplayCommand.self]
+            ),
             (
                 "By hand",
                 [HoldCommand.self, ReleaseCommand.self, RunCommand.self, ReloadCommand.self, ProxyCommand.self]
