@@ -21,6 +21,9 @@ enum CheckCommand: Subcommand {
 
         Exit status: 0, 64 usage, 65 mistakes in the files; warnings do not count.
         """
+    static let examples = [
+        (line: "vicinity check new/", meaning: "whether the rule files in new/ are right")
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         let format = try arguments.choice("format", OutputFormat.self) ?? .text

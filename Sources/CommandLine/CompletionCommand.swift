@@ -3,11 +3,11 @@ internal import Rules
 /// `vicinity completion`: what shells need to complete command lines of ours, made from the table of commands.
 enum CompletionCommand: Subcommand {
     enum Topic: String, CaseIterable {
-        case bash, zsh, fish, rules, networks
+        case bash, zsh, fish, commands, rules, networks
     }
 
     static let name = "completion"
-    static let operands = "bash|zsh|fish|rules|networks"
+    static let operands = "bash|zsh|fish|commands|rules|networks"
     static let operandKinds: [WordKind] = [.one(of: Topic.self)]
     static let summary = "Print the completions of a shell, or the names that they offer."
     static let options: [Arguments.Option] = []
@@ -15,7 +15,7 @@ enum CompletionCommand: Subcommand {
         The package has them in place. For this shell alone: source <(vicinity completion bash) in bash, vicinity
         completion fish | source in fish; in zsh a file _vicinity in a directory of fpath.
 
-        rules and networks print the names in the rule files, one a line, and nothing where those are wrong.
+        commands, rules and networks print names, one a line; those in the rule files only where the files are right.
 
         Exit status: 0, 64 usage.
         """
@@ -30,6 +30,7 @@ enum CompletionCommand: Subcommand {
         case .bash: Output.line(BashCompletion.script)
         case .zsh: Output.line(ZshCompletion.script)
         case .fish: Output.line(FishCompletion.script)
+        case .commands: for command in CommandTable.commands { Output.line(command.name) }
         case .rules: for rule in installed.rules { Output.line(rule.name) }
         case .networks:
             for network in BuiltInNetwork.allCases { Output.line(network.rawValue) }

@@ -25,18 +25,26 @@ enum Help {
                 option.help + (option.isRepeatable ? "; may be repeated" : ""),
                 after: "  --\(option.name)\(option.value.map { " \($0)" } ?? "")", at: 28, within: width)
         }
-        for paragraph in command.notes.split(separator: "\n\n") { lines += [""] + filled(paragraph, within: width) }
+        for paragraph in command.explanations { lines += [""] + filled(paragraph, within: width) }
+        if !command.examples.isEmpty { lines += [""] }
+        for (line, meaning) in command.examples {
+            lines += filled(line, from: 2, indent: 4, within: width)
+            lines += filled("# \(meaning)", from: 6, indent: 8, within: width)
+        }
+        if let statuses = command.exitStatus { lines += [""] + filled("Exit status: \(statuses)", within: width) }
         return lines.joined(separator: "\n")
     }
 
-    /// Text in lines of so many columns, of which the first begins with `head`, and all others with so many blanks.
+    /// Text in lines of so many columns. The first begins with `head`, or else so many blanks; the others stand below the
+    /// text of the first, or are indented as told.
     static func filled(
-        _ text: some StringProtocol, after head: String = "", at column: Int = 0, indent: Int = 0, within width: Int
+        _ text: some StringProtocol, after head: String = "", at column: Int = 0, from start: Int = 0, indent: Int = 0,
+        within width: Int
     ) -> [String] {
         // Where there is no room beside the heads, the text stands below them.
         let indent = head.isEmpty ? indent : min(column, width / 2)
         let blanks = String(repeating: " ", count: indent)
-        var lines = [head]
+        var lines = [head.isEmpty ? String(repeating: " ", count: start) : head]
         if !head.isEmpty {
             if head.count + 1 > indent {
                 lines.append(blanks)
@@ -63,10 +71,19 @@ enum HelpCommand: Subcommand {
     static let operands = "[COMMAND]"
     static let operandKinds: [WordKind] = [.command]
     static let summary = "Tell what the commands are, or all about one."
-    static let options: [Arguments.Option] = []
+    static let options: [Arguments.Option] = [
+        .init("man", nil, "as the source of a manual page, scdoc(5)")
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(0...1, "one command")
+        if arguments.has("man") {
+            guard let topic = arguments.operands.first else {
+                throw UsageError(description: "--man needs a command; vicinity(1) itself is written by hand")
+            }
+            Output.line(ManualPage.source(of: try CommandTable.command(named: topic)))
+            return 0
+        }
         guard let topic = arguments.operands.first else {
             Output.line(Help.overview(within: Help.width))
             return 0

@@ -38,6 +38,10 @@ enum HistoryCommand: Subcommand {
 
     /// A terminal's worth of lines is kept in memory, not a file of them.
     private static let greatestLimit = 100_000
+    static let examples = [
+        (line: "sudo vicinity history --since yesterday --rule nas", meaning: "what the rule nas did since yesterday"),
+        (line: "sudo vicinity history --type action.failed --format csv", meaning: "what failed, for a spreadsheet"),
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(0...0, "nothing but options")

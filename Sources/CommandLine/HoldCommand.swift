@@ -34,6 +34,9 @@ enum HoldCommand: Subcommand {
 
         \(statuses)
         """
+    static let examples = [
+        (line: "vicinity hold away off --for 30m", meaning: "half an hour without the rule away")
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(2...2, arguments.operands.isEmpty ? "the rule's name" : "on or off")

@@ -26,6 +26,12 @@ enum ReplayCommand: Subcommand {
         """
 
     private static let maximumSize = 256 << 20
+    static let examples = [
+        (
+            line: "vicinity replay monday.jsonl --rules new/ --expect-same",
+            meaning: "whether new rules would have decided the same"
+        )
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(1...1, "a recorded feed")

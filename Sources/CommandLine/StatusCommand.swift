@@ -26,6 +26,12 @@ enum StatusCommand: Subcommand {
 
     /// Seconds.
     private static let patience = 10
+    static let examples = [
+        (
+            line: "vicinity status --format json | jq -r '.networks[]'",
+            meaning: "the names of the networks this machine is on"
+        )
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(0...0, "nothing but options")

@@ -130,7 +130,9 @@ struct StatusScreen {
             screen.add(index == 0 ? "rules" : "", shown(rule["name"]) ?? "?", .good, text)
         }
         if rules.isEmpty { screen.add("rules", "none holds", .faint) }
-        addMore(rules.count - Self.ruleLimit, to: &screen)
+        // More than the agent explains at once, and those are rules: of networks there are never as many.
+        let omitted = Int(clamping: explanations.last?["explanation"]?["omitted"]?.integer ?? 0)
+        addMore(max(rules.count - Self.ruleLimit, 0) + omitted, to: &screen)
     }
 
     private func addActions(to screen: inout Screen, _ day: String) {

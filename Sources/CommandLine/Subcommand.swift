@@ -12,6 +12,8 @@ protocol Subcommand {
     static var options: [Arguments.Option] { get }
     /// What its help says besides.
     static var notes: String { get }
+    /// Command lines that can be copied, and what they do.
+    static var examples: [(line: String, meaning: String)] { get }
     /// - Returns: the exit status, sysexits(3).
     static func run(_ arguments: Arguments) throws -> Int32
 }
@@ -19,12 +21,25 @@ protocol Subcommand {
 extension Subcommand {
     static var operandKinds: [WordKind] { [] }
     static var notes: String { "" }
+    static var examples: [(line: String, meaning: String)] { [] }
+
+    /// What its notes say of the exit status, without the words that begin it.
+    static var exitStatus: String? {
+        paragraphs.last { $0.hasPrefix(statusHead) }.map { String($0.dropFirst(statusHead.count)) }
+    }
+
+    /// What they say besides.
+    static var explanations: [Substring] { paragraphs.filter { !$0.hasPrefix(statusHead) } }
+
+    private static var paragraphs: [Substring] { notes.split(separator: "\n\n") }
 
     static var usage: String {
         (["vicinity", name] + (options.isEmpty ? [] : ["[OPTION…]"]) + (operands.isEmpty ? [] : [operands]))
             .joined(separator: " ")
     }
 }
+
+private let statusHead = "Exit status: "
 
 /// How lines of the feed are printed.
 enum OutputFormat: String, CaseIterable {

@@ -20,7 +20,9 @@ public enum VicinityCommand {
         do throws(UsageError) {
             command = try CommandTable.command(named: ["--help", "-h"].contains(name) ? HelpCommand.name : name)
         } catch {
-            Output.error("\(error.description)\n`vicinity help` lists the commands")
+            let isOption = name.hasPrefix("-")
+            let problem = isOption ? "unknown option \(name.utf8.displayText)" : error.description
+            Output.error("\(problem)\n`vicinity help` lists the commands")
             return 64
         }
         do {

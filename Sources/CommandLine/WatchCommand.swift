@@ -30,6 +30,16 @@ enum WatchCommand: Subcommand {
         Exit status: 0, 64 usage, 65 no capture, 66 no such file, 69 the agent does not run or has ended, 77 you may
         not see where this machine is.
         """
+    static let examples = [
+        (
+            line: "vicinity watch --since 1h --type 'wifi.*,network.*'",
+            meaning: "what happened in the last hour, and what happens"
+        ),
+        (
+            line: "vicinity watch --format json --type wifi.joined | jq -c .wifi",
+            meaning: "each network that is joined, for programs"
+        ),
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(0...0, "nothing but options")

@@ -31,6 +31,10 @@ enum WhyCommand: Subcommand {
         Exit status: 0, 64 usage, 65 mistakes in the rule files, 66 no such file, 68 nothing has that name, 69 the agent
         does not answer, 74 the history cannot be read, 77 you may not see it.
         """
+    static let examples = [
+        (line: "vicinity why away", meaning: "why the rule away holds, or does not"),
+        (line: "sudo vicinity why away --at '2026-11-24 09:00'", meaning: "the same, of last Tuesday"),
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(0...1, "one rule or network")
@@ -81,7 +85,7 @@ enum WhyCommand: Subcommand {
         for explanation in explanations {
             switch format {
             case .json: Output.write(explanation.json(at: moment)[...])
-            case .text: for line in explanation.lines(at: moment) { Output.line(line) }
+            case .text: for line in explanation.lines(at: moment) { Output.wrapped(line) }
             }
         }
         guard explanations.isEmpty else { return 0 }
@@ -125,7 +129,7 @@ enum WhyCommand: Subcommand {
             isUnknown = isUnknown || explanation["kind"]?.string == nil
             switch format {
             case .json: Output.write(line + [UInt8(ascii: "\n")])
-            case .text: Output.line(ExplanationText.lines(of: explanation).joined(separator: "\n"))
+            case .text: for line in ExplanationText.lines(of: explanation) { Output.wrapped(line) }
             }
         }
         return isUnknown ? 68 : 0
@@ -139,13 +143,16 @@ struct AgentAnswer {
     /// Whether the agent said anything at all.
     private(set) var isAnswered = false
 
+    /// Seconds; an agent that takes longer does not answer.
+    private static let patience = 30
+
     /// - Parameter name: empty for everything that holds.
     init(to name: String, at path: String) throws(SystemError) {
         var request = FeedRequest()
         request.why = name
         // Of an agent that does not know the question only the first line is read.
         request.follows = false
-        var client = try FeedClient(connectingTo: path, request: request)
+        var client = try FeedClient(connectingTo: path, request: request, patience: Self.patience)
         while let line = client.next(), lines.count <= 1_024 {
             if !isAnswered {
                 isAnswered = true
@@ -177,7 +184,9 @@ enum ExplanationText {
             lines.append("  defined at \(file):\(explanation["line"]?.integer ?? 0)")
         }
         if explanation["kind"]?.string == "rule" { lines.append("  \(text)") }
-        lines += (explanation["lines"]?.array ?? []).compactMap(\.string).map { "    \($0)" }
+        let reasons = (explanation["lines"]?.array ?? []).compactMap(\.string)
+        // A single one that says no more than the text does.
+        if reasons.map({ $0.dropFirst(2) }) != [text[...]] { lines += reasons.map { "    \($0)" } }
         if let omitted = explanation["lines_omitted"]?.integer { lines.append("    and \(omitted) more") }
         return lines.map(\.terminalText) + notes(explanation)
     }

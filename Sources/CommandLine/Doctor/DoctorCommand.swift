@@ -14,6 +14,9 @@ enum DoctorCommand: Subcommand {
 
         Exit status: 0 without a failure, 1 with one, 64 usage.
         """
+    static let examples = [
+        (line: "sudo vicinity doctor", meaning: "everything that only root can see included")
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(0...0, "nothing but options")

@@ -26,6 +26,10 @@ enum InitCommand: Subcommand {
         """
 
     static let directory = "/etc/vicinity/rules.d"
+    static let examples = [
+        (line: "vicinity init --print", meaning: "see it first"),
+        (line: "sudo vicinity init --name home", meaning: "write /etc/vicinity/rules.d/home.toml"),
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(0...0, "nothing but options")
