@@ -52,7 +52,9 @@ struct StatusScreen {
             let since = moment(network["since"], day).map { "; since \($0)" } ?? ""
             screen.add(index == 0 ? "here" : "", name, isWeak || text.isEmpty ? .notable : .good, text + since)
         }
-        if networks.isEmpty { screen.add("here", "on no network that has a name", .faint) }
+        if networks.isEmpty {
+            screen.add("here", isWithheld ? "on no network that you may see" : "on no network that has a name", .faint)
+        }
         addMore(networks.count - Self.networkLimit, to: &screen)
     }
 
@@ -93,7 +95,9 @@ struct StatusScreen {
         if let ssid = wifi["ssid_hex"]?.string.flatMap({ SSID(hexadecimal: $0) }) {
             parts.append(ssid.display)
         } else {
-            parts.append(snapshot["permission"]?.string == "full" ? "(name unknown)" : "(name withheld)")
+            // The end of a hash tells one network from the next.
+            let hash = shown(wifi["wifi_environment"]).map { ", \($0.suffix(8))" } ?? ""
+            parts.append(isWithheld ? "(name withheld\(hash))" : "(name unknown)")
         }
         if let security = shown(wifi["security"]) { parts.append(security) }
         if let channel = wifi["channel"]?.integer { parts.append("channel \(channel)") }
@@ -129,7 +133,7 @@ struct StatusScreen {
             let text = [since, because].compactMap { $0 }.joined(separator: ": ")
             screen.add(index == 0 ? "rules" : "", shown(rule["name"]) ?? "?", .good, text)
         }
-        if rules.isEmpty { screen.add("rules", "none holds", .faint) }
+        if rules.isEmpty { screen.add("rules", isWithheld ? "none that you may see" : "none holds", .faint) }
         // More than the agent explains at once, and those are rules: of networks there are never as many.
         let omitted = Int(clamping: explanations.last?["explanation"]?["omitted"]?.integer ?? 0)
         addMore(max(rules.count - Self.ruleLimit, 0) + omitted, to: &screen)
@@ -164,7 +168,7 @@ struct StatusScreen {
                 parts.append(String(last).terminalText)
             }
             let name = "\(shown(action?["kind"]) ?? "?") \(action?["index"]?.integer ?? 0)"
-            let head = "\(moment(line["time"], day) ?? "")  \(shown(action?["rule"]) ?? "?"), \(name): \(word)"
+            let head = "\(moment(line["time"], day) ?? "")  \(shown(action?["rule"]) ?? missing), \(name): \(word)"
             screen.add(title, head, paint, parts.joined(separator: ", "))
             title = ""
         }
@@ -199,10 +203,13 @@ struct StatusScreen {
         if problems.count >= SnapshotFields.problemLimit {
             screen.add("", "there may be more: `vicinity check` tells of files, `vicinity doctor` of the rest", .faint)
         }
-        if problems.isEmpty { screen.add("problems", "none", .faint) }
+        if problems.isEmpty, snapshot["problems"] != nil { screen.add("problems", "none", .faint) }
     }
 
     // MARK: Parts
+
+    private var isWithheld: Bool { snapshot["permission"]?.string != "full" }
+    private var missing: String { isWithheld ? "(name withheld)" : "?" }
 
     /// Fit for a terminal.
     private func shown(_ value: JSONValue?) -> String? { value?.string?.terminalText }

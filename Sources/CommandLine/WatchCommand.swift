@@ -24,6 +24,8 @@ enum WatchCommand: Subcommand {
             "type", "TYPES", "only these types, separated by commas; wifi.* is allowed",
             .usually(FeedTypes.families + FeedTypes.all)),
         .init("interface", "NAME", "only this interface", .interface),
+        .init("network", "NETWORK", "only what is told of this network of the rule files", .network),
+        .init("rule", "RULE", "only what is told of this rule and its actions", .rule),
     ]
 
     static let notes = """
@@ -45,6 +47,7 @@ enum WatchCommand: Subcommand {
         try arguments.expectOperands(0...0, "nothing but options")
         var printer = LinePrinter(
             try arguments.choice("format", OutputFormat.self) ?? (Output.isTerminal ? .text : .json))
+        (printer.network, printer.rule) = (arguments["network"], arguments["rule"])
         var request = FeedRequest()
         request.filter.types = try FeedTypes.patterns(arguments["type"])
         request.filter.interface = arguments["interface"]
@@ -164,6 +167,9 @@ struct LinePrinter {
     private let text = FeedText(isColored: Output.isColored)
     /// As the feed writes moments: what happened before it is left out, and the gap that this makes.
     var since: String?
+    /// Nothing else is printed but the snapshot and gaps, where they are given.
+    var network: String?
+    var rule: String?
 
     init(_ format: OutputFormat) {
         self.format = format
@@ -171,19 +177,27 @@ struct LinePrinter {
 
     /// - Parameter line: without its LF.
     func print(_ line: ArraySlice<UInt8>) {
-        if let since, isBefore(since, line) { return }
+        if since != nil || network != nil || rule != nil, !isWanted(line) { return }
         switch format {
         case .json: Output.write(line + [UInt8(ascii: "\n")])
         case .text: if let text = text.text(of: line) { Output.line(text) }
         }
     }
 
-    private func isBefore(_ moment: String, _ line: ArraySlice<UInt8>) -> Bool {
+    private func isWanted(_ line: ArraySlice<UInt8>) -> Bool {
         guard let value = try? JSONValue(parsing: line, maximumSize: 2 * FeedLine.maximumLength),
-            let time = value["time"]?.string, value["type"]?.string != "environment.snapshot"
-        else { return false }
+            let time = value["time"]?.string, let type = value["type"]?.string
+        else { return true }
+        switch type {
+        case "environment.snapshot": return true
         // Asking for all that is held makes a gap of what another life of the agent told.
-        return time < moment || value["type"]?.string == "feed.gap" && value["gap"]?["lost"]?.isNull == true
+        case "feed.gap": return since == nil || value["gap"]?["lost"]?.isNull != true
+        default: break
+        }
+        if let since, time < since { return false }
+        guard network != nil || rule != nil else { return true }
+        let told = (value["rule"]?["name"] ?? value["action"]?["rule"])?.string
+        return network.map { value["network"]?["name"]?.string == $0 } ?? false || rule.map { told == $0 } ?? false
     }
 
     func isDenial(_ line: ArraySlice<UInt8>) -> Bool {
