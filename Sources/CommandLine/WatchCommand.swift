@@ -72,6 +72,9 @@ enum WatchCommand: Subcommand {
             }
             return try replay(file, speed, printer, request.filter)
         }
+        guard !arguments.has("direct") || printer.network == nil && printer.rule == nil else {
+            throw UsageError(description: "--network and --rule need the agent, which --direct is without")
+        }
         if arguments.has("direct") { return try direct(printer, request.filter) }
         let path = arguments["socket"] ?? AgentPaths.defaultSocket
         do {

@@ -62,7 +62,7 @@ enum WhyCommand: Subcommand {
             return try direct(name, nil, format)
         }
         if answer.isDenied {
-            Output.error("you may not see where this machine is (permission: denied); \(Remedy.permission)")
+            Output.error("you may not see where this machine is; \(Remedy.permission)")
             return 77
         }
         guard answer.isAnswered else {

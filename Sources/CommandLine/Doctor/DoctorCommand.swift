@@ -12,6 +12,9 @@ enum DoctorCommand: Subcommand {
         ok is as it must be; a note is good to know; a warning works, but not all of it or not safely; a failure does not
         work. It changes nothing and starts nothing. As root it sees more.
 
+        The JSON is one object with failures and warnings, two numbers, and checks, a list of objects with subject, status,
+        text and remedy, which is null where there is nothing to do.
+
         Exit status: 0 without a failure, 1 with one, 64 usage.
         """
     static let examples = [
