@@ -90,8 +90,8 @@ let package = Package(
         .target(
             name: "CommandLine",
             dependencies: [
-                "Acting", "Actions", "Agent", "CPlatform", "Environment", "Feed", "InstalledRules", "JSON", "Netlink",
-                "Platform", "Rules", "SystemBus", "WiFi",
+                "Acting", "Actions", "Agent", "Analytics", "CPlatform", "Environment", "Feed", "InstalledRules", "JSON",
+                "Netlink", "Platform", "Rules", "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
@@ -147,6 +147,12 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ProbingTests", dependencies: ["CSystemd", "Netlink", "Platform", "ProbeProtocol", "Probing"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CommandLineTests",
+            dependencies: [
+                "Analytics", "CommandLine", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "WiFi",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "AgentTests",

@@ -11,7 +11,7 @@ enum ReloadCommand: Subcommand {
     static let operands = ""
     static let summary = "Have the agent read its rule files again, and tell what is wrong with them."
     static let options: [Arguments.Option] = [
-        .init("socket", "PATH", "the agent's socket")
+        .socket
     ]
 
     static let notes = """
