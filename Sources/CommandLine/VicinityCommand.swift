@@ -75,7 +75,10 @@ public enum VicinityCommand {
         for option in command.options {
             lines += filled(option.help, after: "  --\(option.name)\(option.value.map { " \($0)" } ?? "")", at: 28)
         }
-        for paragraph in command.notes.split(separator: "\n\n") { lines += [""] + filled(paragraph, after: "", at: 0) }
+        let notes = command.notes.split(separator: "\n", omittingEmptySubsequences: false)
+        for paragraph in notes.split(separator: "") {
+            lines += [""] + filled(paragraph.joined(separator: "\n"), after: "", at: 0)
+        }
         return lines.joined(separator: "\n")
     }
 

@@ -1,7 +1,15 @@
+internal import Acting
 internal import Agent
 internal import Glibc
 
+/// The agent and root's helper are one file on disk and in memory; the name by which it is started says which it is.
 @main
 struct Main {
-    static func main() { exit(AgentProgram.run(CommandLine.arguments)) }
+    static func main() {
+        let arguments = CommandLine.arguments
+        switch arguments.first?.split(separator: "/").last {
+        case "vicinity-act": exit(ActProgram.run(arguments))
+        default: exit(AgentProgram.run(arguments))
+        }
+    }
 }
