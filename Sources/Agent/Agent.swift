@@ -10,6 +10,7 @@ package import Platform
 internal import ProbeProtocol
 internal import Probing
 package import Rules
+internal import SystemBus
 internal import WiFi
 
 /// The agent: environment → rules → actions, and everything that happens on the feed.
@@ -36,7 +37,9 @@ package final class Agent {
     private var source: RuleSource?
     private var control: ControlService?
     private var clock: ClockWatch?
-    private var daemons: DaemonWatch?
+    private var bus: SystemBus?
+    private var sleepLock: SleepLock?
+    private var heartbeat: Heartbeat?
     private var ruleProblems: [String] = []
     private var problems: [String: String] = [:]
 
@@ -98,12 +101,14 @@ package final class Agent {
         }
         watcher.afterChange = { [unowned self] in
             perform(engine.update(watcher.environment, at: .now()))
+            followSleep()
             lookFarther()
         }
+        dispatcher.onSettled = { [unowned self] in followSleep() }
         connectivityCheck = rules?.configuration?.connectivity
         checker.onResult = { [unowned self] in watcher.checked($0) }
         lookFarther()
-        daemons = DaemonWatch(on: loop) { [unowned self] in dispatcher.verify($0) }
+        followBus()
         // Rules can have times.
         clock = try? ClockWatch(on: loop) { [unowned self] in advance() }
         let control = ControlService(of: self, on: loop) { [unowned self] problem in
@@ -113,6 +118,8 @@ package final class Agent {
         }
         self.control = control
         control.start()
+        heartbeat = Heartbeat(on: loop, watcher)
+        heartbeat?.start()
         ServiceManager.ready(status)
     }
 
@@ -122,8 +129,29 @@ package final class Agent {
         try dispatcher.listen(try ServiceManager.listener(at: paths.sessionSocket))
     }
 
+    private func followBus() {
+        let bus = SystemBus(on: loop)
+        let daemons = DaemonWatch(bus) { [unowned self] in dispatcher.verify($0) }
+        let sleepLock = SleepLock(bus)
+        bus.onConnect = {
+            daemons.connected()
+            sleepLock.connected()
+        }
+        bus.onReturn = { daemons.returned() }
+        bus.connect()
+        (self.bus, self.sleepLock) = (bus, sleepLock)
+    }
+
+    /// The machine may sleep when what lowers protection has been undone.
+    private func followSleep() {
+        sleepLock?.isWanted = !watcher.environment.isSuspended || !dispatcher.hasSettled
+    }
+
     /// Reads the rule files again; files with errors leave the last good rules in force.
-    func reload() { source?.reload() }
+    func reload() {
+        ServiceManager.reloading()
+        source?.reload()
+    }
 
     private func reloaded(_ rules: InstalledRules) {
         complain(rules.problems)
@@ -138,7 +166,7 @@ package final class Agent {
             dispatcher.use(engine.ruleSet, digest: rulesDigest)
             hold()
         }
-        ServiceManager.status(status)
+        ServiceManager.ready(status)
         publish(FeedEvent(.agentReloaded(problems: ruleProblems.count), at: .now()))
     }
 
@@ -147,7 +175,8 @@ package final class Agent {
         ServiceManager.stopping()
         watcher.onChange = nil
         watcher.afterChange = nil
-        daemons = nil
+        bus?.close()
+        heartbeat?.stop()
         if let timer { loop.cancel(timer.timer) }
         dispatcher.stop()
         checker.stop()
@@ -312,7 +341,9 @@ package final class Agent {
     // MARK: Feed
 
     private func publish(_ event: FeedEvent) {
-        server?.publish(encoder.line(for: event))
+        let line = encoder.line(for: event)
+        server?.publish(line)
+        EventJournal.note(event, sequence: line.sequence)
         remember(HistoryRecord(event, rulesDigest: rulesDigest))
     }
 

@@ -10,27 +10,28 @@ final class DaemonWatch {
 
     private let bus: SystemBus
 
-    /// - Parameters:
-    ///   - address: of the bus, sd_bus_set_address(3); nil for the system's.
-    ///   - tell: also called for each daemon when the bus itself is back.
-    init(on loop: EventLoop, address: String? = nil, _ tell: @escaping (HelperRequest.Daemon) -> Void) {
-        bus = SystemBus(on: loop, address: address)
-        bus.onConnect = { [unowned self] in
-            for daemon in HelperRequest.Daemon.allCases { watch(daemon, tell) }
-        }
-        bus.onReturn = { HelperRequest.Daemon.allCases.forEach(tell) }
-        bus.connect()
+    private let tell: (HelperRequest.Daemon) -> Void
+
+    init(_ bus: SystemBus, _ tell: @escaping (HelperRequest.Daemon) -> Void) {
+        self.bus = bus
+        self.tell = tell
     }
 
-    private func watch(_ daemon: HelperRequest.Daemon, _ tell: @escaping (HelperRequest.Daemon) -> Void) {
+    /// To be called when the bus is there, and when it is again.
+    func connected() { HelperRequest.Daemon.allCases.forEach(watch) }
+
+    /// The bus itself was away, and with it whoever was on it.
+    func returned() { HelperRequest.Daemon.allCases.forEach(tell) }
+
+    private func watch(_ daemon: HelperRequest.Daemon) {
         let driver = DaemonWatch.driver
         bus.match(
             "sender='\(driver)',interface='\(driver)',member='NameOwnerChanged',arg0='\(daemon.busName)'"
-        ) { _, values in
+        ) { [unowned self] _, values in
             if DaemonWatch.isStart(values) { tell(daemon) }
         }
         if let signal = daemon.reloadSignal {
-            bus.match("sender='\(daemon.busName)',\(signal)") { _, _ in tell(daemon) }
+            bus.match("sender='\(daemon.busName)',\(signal)") { [unowned self] _, _ in tell(daemon) }
         }
     }
 

@@ -74,6 +74,9 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     /// Takes in what came of a check: how far packets get, or nil where it is known no longer.
     public func checked(_ connectivity: Connectivity?) { tell(.connectivity(connectivity, .check)) }
 
+    /// Calls `body` when everything that the kernel was asked so far has been answered: never, where a driver hangs.
+    package func whenQueriesAreAnswered(_ body: @escaping @Sendable () -> Void) { observer?.whenAnswered(body) }
+
     /// What no message of the kernel's says.
     private func tell(_ observation: Observation) {
         let time = Timestamp.now()

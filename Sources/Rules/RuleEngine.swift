@@ -213,8 +213,14 @@ public struct RuleEngine: Sendable {
         return place.situation(at: now.boottime)
     }
 
-    var heldText: String {
-        "changed more than \(options.changesPerMinute) times within a minute; held until that has stopped for a minute"
+    /// Why a rule is not what its condition says.
+    func text(of oscillation: OscillationGuard) -> String {
+        let problem =
+            oscillation.isCircling
+            ? "changed more than \(OscillationGuard.longestRow) times in a row; do its own actions change the network?"
+            : "changed more than \(options.changesPerMinute) times within a minute"
+        let quiet = oscillation.quietMinutes
+        return "\(problem); held until that has stopped for \(quiet == 1 ? "a minute" : "\(quiet) minutes")"
     }
 
     // MARK: Deciding
@@ -319,7 +325,7 @@ public struct RuleEngine: Sendable {
                 wanted, isActive: former == nil ? wasActive : wanted, protected: rule.leaning == .tightening,
                 limit: options.changesPerMinute, at: now)
             if let end = state.oscillation.heldUntil { next = min(next ?? .max, end) }
-            if state.oscillation.isHeld, !wasHeld { decisions.append(.ruleSkipped(rule, because: heldText)) }
+            if state.oscillation.isHeld, !wasHeld { decisions.append(.ruleSkipped(rule, because: text(of: state.oscillation))) }
         }
 
         // The place on which the rule holds, as long as it does so undisputed; a rule off networks is not looked at

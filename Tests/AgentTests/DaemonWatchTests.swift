@@ -14,7 +14,7 @@ import Testing
     /// On a loop of its own, since it belongs to one.
     private final class Stage: @unchecked Sendable {
         private let loop: EventLoop
-        private var watch: DaemonWatch?
+        private var bus: SystemBus?
         private let told = Lock<[HelperRequest.Daemon]>([])
         private let news = DispatchSemaphore(value: 0)
 
@@ -22,10 +22,14 @@ import Testing
             loop = try EventLoop()
             let address = bus.address
             loop.perform { [self] in
-                watch = DaemonWatch(on: loop, address: address) { [self] daemon in
+                let bus = SystemBus(on: loop, address: address)
+                let watch = DaemonWatch(bus) { [self] daemon in
                     told.withLock { $0.append(daemon) }
                     news.signal()
                 }
+                bus.onConnect = { watch.connected() }
+                bus.connect()
+                self.bus = bus
             }
             try loop.start()
         }
@@ -36,21 +40,20 @@ import Testing
             return told.withLock { $0.removeFirst() }
         }
 
-        /// Lets a daemon come and go until that is heard, and nothing is on its way any more.
-        func settle(_ first: FakeService, _ second: FakeService) throws {
+        /// Lets a daemon come and go until that is heard.
+        func provoke(_ daemon: FakeService) {
             while news.wait(timeout: .now() + 1) != .success {
-                first.vanish()
-                first.appear()
+                daemon.vanish()
+                daemon.appear()
             }
             told.withLock { _ = $0.removeFirst() }
-            second.appear()
-            while try next() != .networkManager {}
         }
 
         func stop() {
             let ended = DispatchSemaphore(value: 0)
             loop.perform { [self] in
-                watch = nil
+                bus?.close()
+                bus = nil
                 loop.stop()
                 ended.signal()
             }
@@ -64,10 +67,11 @@ import Testing
         defer { stage.stop() }
         let firewalld = try FakeService(Self.name, at: bus.address) { _ in .unknown }
         defer { firewalld.stop() }
+        stage.provoke(firewalld)
         let networkManager = try FakeService("org.freedesktop.NetworkManager", at: bus.address) { _ in .unknown }
         defer { networkManager.stop() }
-        networkManager.vanish()
-        try stage.settle(firewalld, networkManager)
+        // More than one may still have been on its way.
+        while try stage.next() != .networkManager {}
 
         firewalld.emit("/org/fedoraproject/FirewallD1", Self.name, "Reloaded", [])
         #expect(try stage.next() == .firewalld)
