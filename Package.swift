@@ -98,7 +98,9 @@ let package = Package(
             name: "Vicinity", dependencies: ["Environment", "Netlink", "Platform", "WiFi"],
             swiftSettings: strict),
         .executableTarget(name: "vicinity-cli", dependencies: ["CommandLine"], swiftSettings: strict),
-        .executableTarget(name: "vicinityd", dependencies: ["Agent"], swiftSettings: strict),
+        // The helpers' programs are this one under other names where it is installed.
+        .executableTarget(name: "vicinityd", dependencies: ["Acting", "Agent"], swiftSettings: strict),
+        // The same helper as a file of its own, for tests.
         .executableTarget(name: "vicinity-act", dependencies: ["Acting"], swiftSettings: strict),
         .executableTarget(name: "vicinity-probe", dependencies: ["ProbeHelper"], swiftSettings: strict),
         // C: no Swift in the processes of PAM.
