@@ -23,6 +23,7 @@ public enum VicinityCommand {
         [
             WatchCommand.self, StatusCommand.self, WhyCommand.self, RulesCommand.self, CheckCommand.self,
             SimulateCommand.self, HoldCommand.self, ReleaseCommand.self, RunCommand.self, ProxyCommand.self,
+            PermissionCommand.self,
             RecordCommand.self, ReplayCommand.self, ReloadCommand.self, SessionCommand.self, VersionCommand.self,
         ]
     }

@@ -48,7 +48,7 @@ enum WhyCommand: Subcommand {
             return try direct(name, nil, format)
         }
         if answer.isDenied {
-            Output.error("only root and the group vicinity may see where this machine is (permission: denied)")
+            Output.error("you may not see where this machine is; `vicinity permission` tells why")
             return 77
         }
         guard answer.isAnswered else {
@@ -113,7 +113,7 @@ struct AgentAnswer {
             if !isAnswered {
                 isAnswered = true
                 let first = try? JSONValue(parsing: line, maximumSize: 2 * FeedLine.maximumLength)
-                isDenied = first?["permission"]?.string == "denied"
+                isDenied = first?["permission"]?.string.flatMap { FeedPermission(rawValue: $0) }?.view == .nothing
                 continue
             }
             lines.append(line)

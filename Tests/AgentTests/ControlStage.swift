@@ -212,6 +212,8 @@ final class ControlStage: @unchecked Sendable, Controlled {
     private let loop: EventLoop
     private var engine: RuleEngine
     private var service: ControlService?
+    private var permissions: PermissionBook?
+    let grants = "/tmp/vicinity-test-\(UInt32.random(in: 0 ... .max)).json"
     private let state = Lock(State())
 
     private struct State {
@@ -241,7 +243,10 @@ final class ControlStage: @unchecked Sendable, Controlled {
         let address = bus.address
         let told = DispatchSemaphore(value: 0)
         loop.perform { [self] in
-            let service = ControlService(of: self, on: loop, address: address, limit: limit) { [self] problem in
+            let permissions = PermissionBook(at: grants, on: loop) { _ in }
+            permissions.start(PermissionConfiguration())
+            self.permissions = permissions
+            let service = ControlService(of: self, permissions, on: loop, address: address, limit: limit) { [self] problem in
                 state.withLock { $0.problems.append(problem) }
                 told.signal()
             }
@@ -259,6 +264,8 @@ final class ControlStage: @unchecked Sendable, Controlled {
         loop.perform { [self] in
             service?.stop()
             service = nil
+            permissions = nil
+            unlink(grants)
             loop.stop()
             ended.signal()
         }
