@@ -152,8 +152,8 @@ let package = Package(
         .testTarget(
             name: "AgentTests",
             dependencies: [
-                "ActionProtocol", "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "JSON", "Netlink",
-                "Platform",
+                "ActionProtocol", "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing", "JSON",
+                "Netlink", "Platform",
                 "Rules", "SystemBus", "TestSupport", "WiFi",
             ],
             swiftSettings: strict),

@@ -125,8 +125,8 @@ package final class ControlService {
     }
 
     private func authorize(_ request: ControlRequest, _ call: BusCall, _ user: UInt32) {
-        if user == 0 { return carryOut(request, call, user, isUsers: false) }
         if case .requestPermission = request { return authorizeReading(request, call, user) }
+        if user == 0 { return carryOut(request, call, user, isUsers: false) }
         if case .revokePermission(user) = request {
             // What is one's own everybody may give back.
             guard waiting.change(user, at: Timestamp.now().boottime) else {

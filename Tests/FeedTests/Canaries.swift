@@ -165,6 +165,13 @@ enum Canaries {
         return FeedDisclosure(networks: ["wired", "office"], rules: ["away"]) { key.hash($0.octets) }
     }()
 
-    private static func mac(_ index: Int) -> MACAddress { BSSID(bssids[index])! }
-    private static func ip(_ index: Int) -> IPAddress { IPAddress(addresses[index])! }
+    private static func mac(_ index: Int) -> MACAddress {
+        guard let address = BSSID(bssids[index]) else { fatalError("no address: \(bssids[index])") }
+        return address
+    }
+
+    private static func ip(_ index: Int) -> IPAddress {
+        guard let address = IPAddress(addresses[index]) else { fatalError("no address: \(addresses[index])") }
+        return address
+    }
 }

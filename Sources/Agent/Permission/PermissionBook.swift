@@ -83,7 +83,7 @@ package final class PermissionBook {
         }
     }
 
-    private func level(of user: UInt32, groups: Set<UInt32>) -> FeedPermission? {
+    func level(of user: UInt32, groups: Set<UInt32>) -> FeedPermission? {
         if user == 0 || user == owner { return .full }
         guard let entry = users?[user] else { return nil }
         var memberships = entry.groups
