@@ -3,6 +3,7 @@ internal import Analytics
 package import Environment
 internal import Feed
 internal import Glibc
+internal import Hashing
 internal import InstalledRules
 internal import JSON
 internal import Netlink
@@ -36,6 +37,8 @@ package final class Agent {
     private var savedActivations: UInt64?
     private var source: RuleSource?
     private var control: ControlService?
+    private var permissions: PermissionBook?
+    private var hashKey = HashKey.random()
     private var clock: ClockWatch?
     private var bus: SystemBus?
     private var sleepLock: SleepLock?
@@ -75,10 +78,7 @@ package final class Agent {
         }
         complain(rules?.problems ?? [])
         try watcher.start()
-        server = try FeedServer(
-            try ServiceManager.listener(at: paths.socket), on: loop, permission: Agent.permission,
-            encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) },
-            explain: { [unowned self] in explain($0) })
+        let permissions = try serve(rules)
         publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
         rulesDigest = rules?.digest ?? ""
         dispatcher.use(rules?.ruleSet ?? RuleSet(), digest: rulesDigest)
@@ -115,7 +115,7 @@ package final class Agent {
         followBus()
         // Rules can have times.
         clock = try? ClockWatch(on: loop) { [unowned self] in advance() }
-        let control = ControlService(of: self, on: loop) { [unowned self] problem in
+        let control = ControlService(of: self, permissions, on: loop) { [unowned self] problem in
             // Whoever tries an agent out asks for nothing by hand, and may not have its name.
             guard paths.isSystem else { return }
             if let problem { report("bus", problem) } else { problems["bus"] = nil }
@@ -125,6 +125,31 @@ package final class Agent {
         heartbeat = Heartbeat(on: loop, watcher)
         heartbeat?.start()
         ServiceManager.ready(status)
+    }
+
+    /// Opens the feed.
+    private func serve(_ rules: InstalledRules?) throws -> PermissionBook {
+        let key = HashKey.load(paths.hashKey)
+        hashKey = key.key
+        if let problem = key.problem { report("hash key", problem) }
+        disclose(rules?.ruleSet ?? RuleSet())
+        let permissions = PermissionBook(at: paths.permissions, on: loop) { [unowned self] problem in
+            if let problem { report("permission", problem) } else { problems["permission"] = nil }
+        }
+        permissions.start(rules?.configuration?.permission)
+        server = try FeedServer(
+            try ServiceManager.listener(at: paths.socket), on: loop, permission: { permissions.level(of: $0) },
+            encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) },
+            explain: { [unowned self] in explain($0) })
+        permissions.onChange = { [unowned self] in server?.recheck() }
+        self.permissions = permissions
+        return permissions
+    }
+
+    /// Says which names readers are told who may not see where the machine is.
+    private func disclose(_ ruleSet: RuleSet) {
+        encoder.disclosure = FeedDisclosure(ruleSet, key: hashKey)
+        server?.disclosureChanged()
     }
 
     /// Helpers of users' sessions come to us: who serves them can be seen from the socket, and root's helper needs no
@@ -161,6 +186,8 @@ package final class Agent {
         complain(rules.problems)
         if let ruleSet = rules.ruleSet, let configuration = rules.configuration {
             rulesDigest = rules.digest
+            disclose(ruleSet)
+            permissions?.use(configuration.permission)
             dispatcher.use(ruleSet, digest: rules.digest)
             perform(engine.replace(with: ruleSet, options: configuration.engineOptions, at: .now()))
             connectivityCheck = configuration.connectivity
@@ -390,17 +417,6 @@ package final class Agent {
         let broken = ruleProblems.isEmpty ? "" : "; \(ruleProblems.count) errors in rule files"
         return "\(engine.ruleSet.networks.count) networks, \(engine.ruleSet.rules.count) rules\(broken)\(wireless)"
     }
-
-    /// Root, the agent's own user and the members of the group `vicinity` see everything, others nothing.
-    private static func permission(_ peer: UnixSocket.Peer) -> FeedPermission {
-        if peer.user == 0 || peer.user == geteuid() { return .full }
-        return vicinityGroup.map { peer.groups.contains($0) } == true ? .full : .denied
-    }
-
-    private static let vicinityGroup: UInt32? = {
-        guard let entry = unsafe getgrnam("vicinity") else { return nil }
-        return unsafe entry.pointee.gr_gid
-    }()
 }
 
 extension Agent: Controlled {

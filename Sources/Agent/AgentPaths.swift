@@ -33,6 +33,9 @@ public struct AgentPaths: Sendable {
     var secondFactorSocket: String { "\(runtime)/second-factor.sock" }
     var activations: String { "\(state)/activations.json" }
     var lastGoodRules: String { "\(state)/rules.json" }
+    var permissions: String { "\(state)/permissions.json" }
+    /// Of hashed names.
+    var hashKey: String { "\(state)/hash.key" }
     var history: String { "\(state)/history.jsonl" }
     var analytics: String { "\(logs)/analytics.jsonl" }
 
