@@ -55,6 +55,7 @@ let package = Package(
                 "ActionProtocol", "CPlatform", "CSystemd", "JSON", "Netlink", "Platform", "Rules", "SystemBus",
             ],
             swiftSettings: touchingC),
+        .target(name: "SecondFactor", dependencies: ["Platform"], swiftSettings: strict),
         .target(
             name: "InstalledRules", dependencies: ["Hashing", "JSON", "Platform", "Rules"], swiftSettings: strict),
         // The helpers: what carries out actions, as root and in a user's session.
@@ -151,6 +152,7 @@ let package = Package(
             name: "AnalyticsTests",
             dependencies: ["Analytics", "Environment", "Hashing", "JSON", "Platform", "WiFi"],
             swiftSettings: strict),
+        .testTarget(name: "SecondFactorTests", dependencies: ["SecondFactor"], swiftSettings: strict),
         .testTarget(
             name: "ProbingTests", dependencies: ["CSystemd", "Netlink", "Platform", "ProbeProtocol", "Probing"],
             swiftSettings: strict),
