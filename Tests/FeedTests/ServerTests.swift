@@ -24,14 +24,15 @@ final class Bench: Sendable {
     /// - Parameters:
     ///   - permission: of everybody; nil: it is still to be found out.
     ///   - held: what a former server left.
-    init(permission: FeedPermission? = .full, held: HeldEvents? = nil) throws {
-        path = NSTemporaryDirectory() + "feed-\(UInt64.random(in: 0 ... .max))"
+    ///   - path: of its socket, where that is not any.
+    init(permission: FeedPermission? = .full, held: HeldEvents? = nil, at path: String? = nil) throws {
+        self.path = path ?? NSTemporaryDirectory() + "feed-\(UInt64.random(in: 0 ... .max))"
         loop = try EventLoop()
         core.permission.withLock { $0 = permission }
         if let held { core.encoder = FeedEncoder(continuing: held) }
         core.encoder.disclosure = Canaries.disclosure
         core.server = try FeedServer(
-            at: path, on: loop, held: held, permission: { [core] _ in core.permission.withLock { $0 } },
+            at: self.path, on: loop, held: held, permission: { [core] _ in core.permission.withLock { $0 } },
             encoder: { [core] in core.encoder },
             snapshot: { [core] in
                 core.snapshots.add(1, ordering: .relaxed)
@@ -49,12 +50,13 @@ final class Bench: Sendable {
     }
 
     deinit {
-        loop.perform { [core, loop] in
-            core.server?.stop()
+        loop.perform { [core, loop, path] in
+            guard let server = core.server else { return loop.stop() }
+            server.stop()
             core.server = nil
+            unlink(path)
             loop.stop()
         }
-        unlink(path)
     }
 
     func publish(_ count: Int, _ body: FeedEvent.Body = .agentReloaded(problems: 0)) async {
@@ -73,6 +75,15 @@ final class Bench: Sendable {
             core.permission.withLock { $0 = permission }
             core.server?.recheck()
         }
+    }
+
+    /// The agent ends; another one may take its place.
+    func end() async {
+        await onLoop { core in
+            core.server?.stop()
+            core.server = nil
+        }
+        unlink(path)
     }
 
     func held() async -> HeldEvents? { await onLoop { $0.server?.held() } }
