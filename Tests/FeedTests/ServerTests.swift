@@ -270,6 +270,37 @@ private final class Flag: Sendable {
         #expect(gaps > 0)
     }
 
+    /// Readers come and go in the middle of it: each of the others gets each line.
+    @Test func hundredsOfReadersGetEachLineWhileOthersLeave() async throws {
+        let bench = try Bench()
+        let count = 300
+        let lines = 40
+        let connections = try (0..<count).map { _ in
+            let connection = try UnixSocket.connect(to: bench.path)
+            _ = UnixSocket.send(FeedRequest().line[...], on: connection.rawValue)
+            return connection.release()
+        }
+        while await bench.readerCount() < count { sched_yield() }
+        for number in 0..<lines {
+            await bench.publish(1)
+            // From anywhere among them.
+            for leaver in 0..<3 { close(connections[(number * 3 + leaver) * 2]) }
+        }
+        let stayed = connections.indices.filter { $0 % 2 == 1 || $0 >= lines * 6 }
+        for index in stayed {
+            var reader = LineReader(connections[index], maximumLine: 1 << 16)
+            UnixSocket.limitWaiting(connections[index], seconds: 20)
+            _ = fcntl(connections[index], F_SETFL, 0)
+            _ = reader.next()
+            for sequence in 1...lines {
+                let line = reader.next() ?? []
+                #expect(String(decoding: line, as: UTF8.self).contains("\"seq\":\(sequence),"), "\(index)")
+            }
+            close(connections[index])
+        }
+        while await bench.readerCount() > 0 { sched_yield() }
+    }
+
     @Test func aReaderThatOnlyAsksForTheSnapshotGetsTheEnd() async throws {
         let bench = try Bench()
         var request = FeedRequest()
