@@ -146,7 +146,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FeedTests",
-            dependencies: ["Environment", "Feed", "Hashing", "JSON", "Netlink", "Platform", "WiFi"],
+            dependencies: [
+                "Environment", "Feed", "Hashing", "JSON", "Netlink", "Platform", "SystemBus", "TestSupport", "Vicinity",
+                "WiFi",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "AnalyticsTests",

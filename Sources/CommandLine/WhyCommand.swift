@@ -175,7 +175,10 @@ enum ExplanationText {
         switch explanation["kind"]?.string {
         case "rule":
             state = "rule \(name) \(truth == "yes" ? "holds" : truth == "no" ? "does not hold" : "is not known")"
-        case "network": state = "network \(name): \(text)"
+        case "network":
+            // Without permission there is no text.
+            let word = truth == "yes" ? "this machine is on it" : truth == "no" ? "not here" : "not known"
+            state = "network \(name): \(text.isEmpty ? word : text)"
         default: return [text.terminalText] + notes(explanation)
         }
         var lines = [state]
@@ -183,7 +186,7 @@ enum ExplanationText {
         if let file = explanation["file"]?.string {
             lines.append("  defined at \(file):\(explanation["line"]?.integer ?? 0)")
         }
-        if explanation["kind"]?.string == "rule" { lines.append("  \(text)") }
+        if explanation["kind"]?.string == "rule", !text.isEmpty { lines.append("  \(text)") }
         let reasons = (explanation["lines"]?.array ?? []).compactMap(\.string)
         // A single one that says no more than the text does.
         if reasons.map({ $0.dropFirst(2) }) != [text[...]] { lines += reasons.map { "    \($0)" } }

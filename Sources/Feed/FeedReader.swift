@@ -27,7 +27,10 @@ final class FeedReader {
     /// Whether the loop tells when the socket takes more.
     var isWaiting = false
     var endsWhenSent = false
+    /// Of the next line.
     private(set) var position: LineLog.Position = .max
+    /// Among those whom the server serves; nil before it starts.
+    var place: Int?
     private var filter = CompiledFilter(FeedFilter(), for: .nothing)
     private var input: [UInt8] = []
     /// Lines for this reader alone, and one of the log's that is half out.
@@ -43,6 +46,7 @@ final class FeedReader {
         self.peer = peer
     }
 
+    var descriptor: Int32 { connection.rawValue }
     var view: FeedView { permission?.view ?? .nothing }
 
     /// - Parameter position: where in the log it begins.
@@ -76,6 +80,8 @@ final class FeedReader {
                 offset = 0
                 own.removeFirst()
                 if own.isEmpty { own = [] }
+            } else if !isStarted {
+                return .sent
             } else if lost > 0 {
                 own.append(encoder().gapLine(lost: lost).octets)
                 lost = 0
@@ -90,6 +96,16 @@ final class FeedReader {
 
     /// Sends the next lines of the log; `sent` when these are out.
     private func flushLog(_ log: LineLog, _ encoder: () -> FeedEncoder) -> Output {
+        // Mostly there is one line, which goes out as it is.
+        if position + 1 == log.end, let line = log[position] {
+            guard filter.admits(line) else {
+                position += 1
+                return .sent
+            }
+            let octets = view == .full ? line.octets : line.octets(disclosing: encoder().disclosure)
+            guard let count = UnixSocket.send(octets[...], on: connection.rawValue) else { return .gone }
+            return advance(past: octets, to: position + 1, count)
+        }
         var batch: [(next: LineLog.Position, octets: [UInt8])] = []
         var size = 0
         var next = position
@@ -105,22 +121,25 @@ final class FeedReader {
             position = next
             return .sent
         }
-        // Mostly one, which goes out as it is.
         let joined = batch.count == 1 ? first.octets : batch.reduce(into: []) { $0 += $1.octets }
         guard var count = UnixSocket.send(joined[...], on: connection.rawValue) else { return .gone }
         for line in batch {
-            if count >= line.octets.count {
-                count -= line.octets.count
-                position = line.next
-            } else {
-                if count > 0 {
-                    // A line that is half out has to be ended.
-                    own = [line.octets]
-                    offset = count
-                    position = line.next
-                }
-                return .full
-            }
+            if case .full = advance(past: line.octets, to: line.next, count) { return .full }
+            count -= line.octets.count
+        }
+        position = next
+        return .sent
+    }
+
+    /// Notes that so many octets of a line, or of it and others, are out.
+    private func advance(past line: [UInt8], to next: LineLog.Position, _ count: Int) -> Output {
+        if count < line.count {
+            guard count > 0 else { return .full }
+            // A line that is half out has to be ended.
+            own = [line]
+            offset = count
+            position = next
+            return .full
         }
         position = next
         return .sent

@@ -16,12 +16,20 @@ public final class FeedServer: @unchecked Sendable {
     /// Connections in all, where the process may have as many descriptors besides its own.
     private static let connectionLimit = 2_048
     private static let otherDescriptors = 128
+    /// Readers that are served in one go: what follows from an event is not to wait for a thousand of them.
+    private static let servedInTurn = 64
     /// Lines of an answer to `why`.
     private static let explanationLimit = 1_023
 
     private let loop: EventLoop
     private let listener: FileDescriptor
     private var readers: [Int32: FeedReader] = [:]
+    /// Those who get lines, in the order in which they are served.
+    private var served: [FeedReader] = []
+    /// Who is next, and how many may still have something to get.
+    private var next = 0
+    private var unserved = 0
+    private var isServing = false
     private var limits: ConnectionLimits
     private var log = LineLog(limit: FeedServer.lineLimit, octetLimit: FeedServer.octetLimit)
     private let readableBy: (UnixSocket.Peer) -> FeedPermission?
@@ -69,6 +77,7 @@ public final class FeedServer: @unchecked Sendable {
     /// Ends every connection, after what can still be sent at once.
     public func stop() {
         loop.forget(listener.rawValue)
+        while unserved > 0 { serve() }
         for descriptor in readers.keys { drop(descriptor) }
     }
 
@@ -90,8 +99,26 @@ public final class FeedServer: @unchecked Sendable {
             log.drop(before: next)
         }
         log.append(line)
-        // One that waits is served when its socket takes more.
-        for (descriptor, reader) in readers where reader.isStarted && !reader.isWaiting { flush(descriptor, reader) }
+        unserved = served.count
+        if !isServing { serve() }
+    }
+
+    /// Serves the next readers, and goes on when everything else has had its turn; lines that come meanwhile go out
+    /// together. Whoever was first this time is not the next time.
+    private func serve() {
+        isServing = false
+        for _ in 0..<min(unserved, FeedServer.servedInTurn) {
+            if next >= served.count { next = 0 }
+            guard next < served.count else { break }
+            let reader = served[next]
+            next += 1
+            unserved -= 1
+            // One that waits is served when its socket takes more.
+            if !reader.isWaiting, reader.position < log.end { flush(reader.descriptor, reader) }
+        }
+        guard unserved > 0, !served.isEmpty else { return unserved = 0 }
+        isServing = true
+        loop.perform { [weak self] in self?.serve() }
     }
 
     /// Asks anew what each reader may see: starts those of whom it was not known yet, and ends the connections of those
@@ -209,13 +236,19 @@ public final class FeedServer: @unchecked Sendable {
         } else if let since = request.since {
             let (position, gap) = place(after: since)
             if let gap { reader.append(gap.octets) }
-            reader.start(at: position, request.filter)
+            start(reader, at: position, request)
             reader.endsWhenSent = !request.follows
         } else {
-            reader.start(at: log.end, request.filter)
+            start(reader, at: log.end, request)
             reader.endsWhenSent = !request.follows
         }
         flush(descriptor, reader)
+    }
+
+    private func start(_ reader: FeedReader, at position: LineLog.Position, _ request: FeedRequest) {
+        reader.start(at: position, request.filter)
+        reader.place = served.count
+        served.append(reader)
     }
 
     private func answer(to why: String, _ view: FeedView) -> [FeedLine] {
@@ -270,5 +303,14 @@ public final class FeedServer: @unchecked Sendable {
         limits.leave(reader.peer.user)
         if let timer = reader.timer { loop.cancel(timer) }
         loop.forget(descriptor)
+        guard let place = reader.place else { return }
+        // The last one takes its place.
+        let last = served.removeLast()
+        if last !== reader {
+            served[place] = last
+            last.place = place
+        }
+        // Where that is, and who is still to be served, is not worth knowing: who has everything costs nothing.
+        if unserved > 0 { unserved = served.count }
     }
 }

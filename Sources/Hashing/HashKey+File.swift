@@ -62,8 +62,7 @@ extension HashKey {
 
     /// - Returns: false where another process was first.
     private static func make(_ path: String, _ octets: [UInt8]) throws(SystemError) -> Bool {
-        let temporary = "\(path).\(getpid())"
-        _ = unsafe unlink(temporary)
+        let temporary = "\(path).\(UInt64.random(in: 0 ... .max))"
         try Files.replace(temporary, with: octets, mode: 0o600)
         defer { _ = unsafe unlink(temporary) }
         // Unlike a rename, a link takes nobody's place.

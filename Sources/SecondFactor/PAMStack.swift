@@ -43,7 +43,7 @@ public struct PAMStack: Hashable, Sendable {
     /// - Throws: where a line or a file is not to be understood: then nothing can be said of the stack.
     public init(
         service: String, directories: [String] = ["/etc/pam.d", "/usr/lib/pam.d"],
-        read: (_ path: String) -> [UInt8]? = PAMStack.contents
+        read: @escaping (_ path: String) -> [UInt8]? = PAMStack.contents
     ) throws(PAMStackError) {
         var reader = PAMReader(directories: directories, read: read)
         items = try reader.items(of: service, from: nil)
@@ -110,7 +110,7 @@ private struct PAMReader {
             case "substack": items.append(.substack(try self.items(of: words[2], from: file)))
             default:
                 guard let control = PAMControl(words[1]) else {
-                    throw .badLine(file, number, "the control \(words[1].utf8.displayText) is not to be understood")
+                    throw .badLine(file, number, "the control \(words[1]) is not to be understood")
                 }
                 let name = words[2].split(separator: "/").last.map(String.init) ?? words[2]
                 items.append(

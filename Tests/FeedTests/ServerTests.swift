@@ -24,14 +24,15 @@ final class Bench: Sendable {
     /// - Parameters:
     ///   - permission: of everybody; nil: it is still to be found out.
     ///   - held: what a former server left.
-    init(permission: FeedPermission? = .full, held: HeldEvents? = nil) throws {
-        path = NSTemporaryDirectory() + "feed-\(UInt64.random(in: 0 ... .max))"
+    ///   - path: of its socket, where that is not any.
+    init(permission: FeedPermission? = .full, held: HeldEvents? = nil, at path: String? = nil) throws {
+        self.path = path ?? NSTemporaryDirectory() + "feed-\(UInt64.random(in: 0 ... .max))"
         loop = try EventLoop()
         core.permission.withLock { $0 = permission }
         if let held { core.encoder = FeedEncoder(continuing: held) }
         core.encoder.disclosure = Canaries.disclosure
         core.server = try FeedServer(
-            at: path, on: loop, held: held, permission: { [core] _ in core.permission.withLock { $0 } },
+            at: self.path, on: loop, held: held, permission: { [core] _ in core.permission.withLock { $0 } },
             encoder: { [core] in core.encoder },
             snapshot: { [core] in
                 core.snapshots.add(1, ordering: .relaxed)
@@ -49,12 +50,13 @@ final class Bench: Sendable {
     }
 
     deinit {
-        loop.perform { [core, loop] in
-            core.server?.stop()
+        loop.perform { [core, loop, path] in
+            guard let server = core.server else { return loop.stop() }
+            server.stop()
             core.server = nil
+            unlink(path)
             loop.stop()
         }
-        unlink(path)
     }
 
     func publish(_ count: Int, _ body: FeedEvent.Body = .agentReloaded(problems: 0)) async {
@@ -73,6 +75,15 @@ final class Bench: Sendable {
             core.permission.withLock { $0 = permission }
             core.server?.recheck()
         }
+    }
+
+    /// The agent ends; another one may take its place.
+    func end() async {
+        await onLoop { core in
+            core.server?.stop()
+            core.server = nil
+        }
+        unlink(path)
     }
 
     func held() async -> HeldEvents? { await onLoop { $0.server?.held() } }
@@ -257,6 +268,37 @@ private final class Flag: Sendable {
             }
         }
         #expect(gaps > 0)
+    }
+
+    /// Readers come and go in the middle of it: each of the others gets each line.
+    @Test func hundredsOfReadersGetEachLineWhileOthersLeave() async throws {
+        let bench = try Bench()
+        let count = 300
+        let lines = 40
+        let connections = try (0..<count).map { _ in
+            let connection = try UnixSocket.connect(to: bench.path)
+            _ = UnixSocket.send(FeedRequest().line[...], on: connection.rawValue)
+            return connection.release()
+        }
+        while await bench.readerCount() < count { sched_yield() }
+        for number in 0..<lines {
+            await bench.publish(1)
+            // From anywhere among them.
+            for leaver in 0..<3 { close(connections[(number * 3 + leaver) * 2]) }
+        }
+        let stayed = connections.indices.filter { $0 % 2 == 1 || $0 >= lines * 6 }
+        for index in stayed {
+            var reader = LineReader(connections[index], maximumLine: 1 << 16)
+            UnixSocket.limitWaiting(connections[index], seconds: 20)
+            _ = fcntl(connections[index], F_SETFL, 0)
+            _ = reader.next()
+            for sequence in 1...lines {
+                let line = reader.next() ?? []
+                #expect(String(decoding: line, as: UTF8.self).contains("\"seq\":\(sequence),"), "\(index)")
+            }
+            close(connections[index])
+        }
+        while await bench.readerCount() > 0 { sched_yield() }
     }
 
     @Test func aReaderThatOnlyAsksForTheSnapshotGetsTheEnd() async throws {
