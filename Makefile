@@ -10,10 +10,11 @@
 #   exports.map                    nothing loads this program as a library; the driver would export every symbol.
 #   functions.order                what runs at start lies together: the kernel maps 64 KiB around every page touched.
 #                                  packaging/order-functions renews it; names that are gone do no harm.
+#   --disable-local-rpath          no library is looked for beside the program.
 #   -L .build/static               holds libstdc++.a alone, so that it is preferred: the shared one costs 0.9 MB of
 #                                  tables for the few functions that the Swift runtime takes from it.
 STATIC := $(CURDIR)/.build/static
-RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -Xfrontend -Xswiftc -function-sections \
+RELEASE := swift build -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -function-sections \
 	-Xswiftc -use-ld=lld -Xswiftc -L -Xswiftc $(STATIC) \
 	-Xlinker -z -Xlinker pack-relative-relocs \
 	-Xlinker --version-script=$(CURDIR)/packaging/exports.map \
@@ -22,8 +23,8 @@ RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -Xfrontend -Xsw
 build: dependencies $(STATIC)/libstdc++.a
 	$(RELEASE) --product vicinity
 	$(RELEASE) --product vicinityd
-	$(RELEASE) --product vicinity-act
 	$(RELEASE) --product vicinity-probe
+	$(RELEASE) --product second-factor-needed
 
 $(STATIC)/libstdc++.a:
 	mkdir -p $(STATIC)

@@ -22,6 +22,7 @@ let package = Package(
         .executable(name: "vicinityd", targets: ["vicinityd"]),
         .executable(name: "vicinity-act", targets: ["vicinity-act"]),
         .executable(name: "vicinity-probe", targets: ["vicinity-probe"]),
+        .executable(name: "second-factor-needed", targets: ["second-factor-needed"]),
     ],
     targets: [
         // C: one target per library, none with logic.
@@ -46,7 +47,7 @@ let package = Package(
             name: "Rules",
             dependencies: ["CToml", "Environment", "Netlink", "Platform", "ProbeProtocol", "WiFi"],
             swiftSettings: touchingC),
-        .target(name: "Hashing", dependencies: ["CSodium"], swiftSettings: touchingC),
+        .target(name: "Hashing", dependencies: ["CSodium", "Platform"], swiftSettings: touchingC),
         .target(name: "ActionProtocol", dependencies: ["JSON"], swiftSettings: strict),
         .target(
             name: "Actions",
@@ -73,7 +74,8 @@ let package = Package(
             name: "ProbeHelper", dependencies: ["COpenSSL", "CPlatform", "Platform", "ProbeProtocol"],
             swiftSettings: touchingC),
         .target(
-            name: "Feed", dependencies: ["CPlatform", "Environment", "JSON", "Netlink", "Platform", "WiFi"],
+            name: "Feed",
+            dependencies: ["CPlatform", "Environment", "Hashing", "JSON", "Netlink", "Platform", "WiFi"],
             swiftSettings: touchingC),
         .target(
             name: "Analytics", dependencies: ["Environment", "Hashing", "JSON", "Platform", "WiFi"],
@@ -81,7 +83,7 @@ let package = Package(
         .target(
             name: "Agent",
             dependencies: [
-                "ActionProtocol", "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed",
+                "ActionProtocol", "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "Hashing",
                 "InstalledRules", "JSON", "Netlink", "Platform", "ProbeProtocol", "Probing", "Rules", "SystemBus",
                 "WiFi",
             ],
@@ -94,12 +96,17 @@ let package = Package(
             ],
             swiftSettings: touchingC),
         .target(
-            name: "Vicinity", dependencies: ["Environment", "Netlink", "Platform", "WiFi"],
+            name: "Vicinity",
+            dependencies: ["Environment", "Feed", "JSON", "Netlink", "Platform", "SystemBus", "WiFi"],
             swiftSettings: strict),
         .executableTarget(name: "vicinity-cli", dependencies: ["CommandLine"], swiftSettings: strict),
-        .executableTarget(name: "vicinityd", dependencies: ["Agent"], swiftSettings: strict),
+        // The helpers' programs are this one under other names where it is installed.
+        .executableTarget(name: "vicinityd", dependencies: ["Acting", "Agent"], swiftSettings: strict),
+        // The same helper as a file of its own, for tests.
         .executableTarget(name: "vicinity-act", dependencies: ["Acting"], swiftSettings: strict),
         .executableTarget(name: "vicinity-probe", dependencies: ["ProbeHelper"], swiftSettings: strict),
+        // C: no Swift in the processes of PAM.
+        .executableTarget(name: "second-factor-needed", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
 
         // Measurements, `make bench`.
         .executableTarget(
@@ -137,10 +144,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "FeedTests", dependencies: ["Environment", "Feed", "JSON", "Netlink", "Platform", "WiFi"],
+            name: "FeedTests",
+            dependencies: ["Environment", "Feed", "Hashing", "JSON", "Netlink", "Platform", "WiFi"],
             swiftSettings: strict),
         .testTarget(
-            name: "AnalyticsTests", dependencies: ["Analytics", "Environment", "JSON", "Platform", "WiFi"],
+            name: "AnalyticsTests",
+            dependencies: ["Analytics", "Environment", "Hashing", "JSON", "Platform", "WiFi"],
             swiftSettings: strict),
         .testTarget(
             name: "ProbingTests", dependencies: ["CSystemd", "Netlink", "Platform", "ProbeProtocol", "Probing"],
@@ -154,8 +163,8 @@ let package = Package(
         .testTarget(
             name: "AgentTests",
             dependencies: [
-                "ActionProtocol", "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "JSON", "Netlink",
-                "Platform",
+                "ActionProtocol", "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing", "JSON",
+                "Netlink", "Platform",
                 "Rules", "SystemBus", "TestSupport", "WiFi",
             ],
             swiftSettings: strict),

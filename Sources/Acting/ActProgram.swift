@@ -144,8 +144,8 @@ public enum ActProgram {
         }
         withExtendedLifetime(signals) { loop.run() }
         _ = lock.rawValue
-        let isUndone = ActionActor.assumeIsolated { request == nil || running?.isProtecting == false }
-        return isUndone ? 0 : 75  // EX_TEMPFAIL
+        let isDone = ActionActor.assumeIsolated { request.map { running?.hasDone($0) ?? false } ?? true }
+        return isDone ? 0 : 75  // EX_TEMPFAIL
     }
 
     private static func isForNow(_ request: HelperRequest?) -> Bool {

@@ -25,8 +25,10 @@ final class ActServer {
     private var agent: (number: UInt64, user: UInt32)?
     private var isEnding = false
 
-    /// Whether what lowers protection could not be undone.
-    var isProtecting: Bool { performer.isProtecting }
+    /// Whether what was asked for once could be done.
+    func hasDone(_ request: HelperRequest) -> Bool {
+        if case .release = request { performer.isReleased } else { !performer.isProtecting }
+    }
 
     /// - Parameter agentUser: nil where this machine has no such user: then only root, who tries an agent out, can be it.
     init(_ paths: ActingPaths, agentUser: UInt32?, done: @escaping () -> Void) {

@@ -51,6 +51,8 @@ final class Performer {
     var isIdle: Bool { reconciler.isIdle && isQuiet && protection == nil }
     /// Whether no action is under way.
     var isQuiet: Bool { runningCount == 0 }
+    /// Whether nothing of what was done has yet to be undone.
+    var isReleased: Bool { reconciler.isReleased }
     /// Whether what lowers protection has yet to be undone.
     var isProtecting: Bool { reconciler.isProtecting }
 

@@ -45,6 +45,15 @@ final class SessionClient {
         connect()
     }
 
+    /// Undoes everything, not only what lowers protection: nobody will come to do so later.
+    func release(then done: @escaping () -> Void) async {
+        await performer.start()
+        performer.take(.release) { if case .settled = $0 { done() } }
+    }
+
+    /// Whether nothing of what was done has yet to be undone.
+    var isReleased: Bool { performer.isReleased }
+
     /// Whoever logs in where a rule holds has its proxy from the beginning, and shall not keep it for that.
     private func disownInherited() async {
         guard !reconciler.holds(.userEnvironment) else { return }

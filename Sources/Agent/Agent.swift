@@ -3,6 +3,7 @@ internal import Analytics
 package import Environment
 internal import Feed
 internal import Glibc
+internal import Hashing
 internal import InstalledRules
 internal import JSON
 internal import Netlink
@@ -10,6 +11,7 @@ package import Platform
 internal import ProbeProtocol
 internal import Probing
 package import Rules
+internal import SystemBus
 internal import WiFi
 
 /// The agent: environment → rules → actions, and everything that happens on the feed.
@@ -35,8 +37,13 @@ package final class Agent {
     private var savedActivations: UInt64?
     private var source: RuleSource?
     private var control: ControlService?
+    private var permissions: PermissionBook?
+    private var hashKey = HashKey.random()
     private var clock: ClockWatch?
-    private var daemons: DaemonWatch?
+    private var bus: SystemBus?
+    private var sleepLock: SleepLock?
+    private var heartbeat: Heartbeat?
+    private var secondFactorQueries: SecondFactorQueries?
     private var ruleProblems: [String] = []
     private var problems: [String: String] = [:]
 
@@ -71,14 +78,14 @@ package final class Agent {
         }
         complain(rules?.problems ?? [])
         try watcher.start()
-        server = try FeedServer(
-            try ServiceManager.listener(at: paths.socket), on: loop, permission: Agent.permission,
-            encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) },
-            explain: { [unowned self] in explain($0) })
+        let permissions = try serve(rules)
         publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
         rulesDigest = rules?.digest ?? ""
         dispatcher.use(rules?.ruleSet ?? RuleSet(), digest: rulesDigest)
         try listenForSessions()
+        secondFactorQueries = try SecondFactorQueries(
+            try ServiceManager.listener(at: paths.secondFactorSocket), on: loop,
+            verify: { [unowned self] in watcher.verify($0) }, maySkip: { [unowned self] in engine.maySkipSecondFactor })
         let former = saved.flatMap { $0.isOfThisBoot ? $0 : nil }
         let isResuming = former?.isResumable(in: watcher.environment) ?? false
         engine = RuleEngine(
@@ -98,22 +105,51 @@ package final class Agent {
         }
         watcher.afterChange = { [unowned self] in
             perform(engine.update(watcher.environment, at: .now()))
+            followSleep()
             lookFarther()
         }
+        dispatcher.onSettled = { [unowned self] in followSleep() }
         connectivityCheck = rules?.configuration?.connectivity
         checker.onResult = { [unowned self] in watcher.checked($0) }
         lookFarther()
-        daemons = DaemonWatch(on: loop) { [unowned self] in dispatcher.verify($0) }
+        followBus()
         // Rules can have times.
         clock = try? ClockWatch(on: loop) { [unowned self] in advance() }
-        let control = ControlService(of: self, on: loop) { [unowned self] problem in
+        let control = ControlService(of: self, permissions, on: loop) { [unowned self] problem in
             // Whoever tries an agent out asks for nothing by hand, and may not have its name.
             guard paths.isSystem else { return }
             if let problem { report("bus", problem) } else { problems["bus"] = nil }
         }
         self.control = control
         control.start()
+        heartbeat = Heartbeat(on: loop, watcher)
+        heartbeat?.start()
         ServiceManager.ready(status)
+    }
+
+    /// Opens the feed.
+    private func serve(_ rules: InstalledRules?) throws -> PermissionBook {
+        let key = HashKey.load(paths.hashKey)
+        hashKey = key.key
+        if let problem = key.problem { report("hash key", problem) }
+        disclose(rules?.ruleSet ?? RuleSet())
+        let permissions = PermissionBook(at: paths.permissions, on: loop) { [unowned self] problem in
+            if let problem { report("permission", problem) } else { problems["permission"] = nil }
+        }
+        permissions.start(rules?.configuration?.permission)
+        server = try FeedServer(
+            try ServiceManager.listener(at: paths.socket), on: loop, permission: { permissions.level(of: $0) },
+            encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) },
+            explain: { [unowned self] in explain($0) })
+        permissions.onChange = { [unowned self] in server?.recheck() }
+        self.permissions = permissions
+        return permissions
+    }
+
+    /// Says which names readers are told who may not see where the machine is.
+    private func disclose(_ ruleSet: RuleSet) {
+        encoder.disclosure = FeedDisclosure(ruleSet, key: hashKey)
+        server?.disclosureChanged()
     }
 
     /// Helpers of users' sessions come to us: who serves them can be seen from the socket, and root's helper needs no
@@ -122,13 +158,36 @@ package final class Agent {
         try dispatcher.listen(try ServiceManager.listener(at: paths.sessionSocket))
     }
 
+    private func followBus() {
+        let bus = SystemBus(on: loop)
+        let daemons = DaemonWatch(bus) { [unowned self] in dispatcher.verify($0) }
+        let sleepLock = SleepLock(bus)
+        bus.onConnect = {
+            daemons.connected()
+            sleepLock.connected()
+        }
+        bus.onReturn = { daemons.returned() }
+        bus.connect()
+        (self.bus, self.sleepLock) = (bus, sleepLock)
+    }
+
+    /// The machine may sleep when what lowers protection has been undone.
+    private func followSleep() {
+        sleepLock?.isWanted = !watcher.environment.isSuspended || !dispatcher.hasSettled
+    }
+
     /// Reads the rule files again; files with errors leave the last good rules in force.
-    func reload() { source?.reload() }
+    func reload() {
+        ServiceManager.reloading()
+        source?.reload()
+    }
 
     private func reloaded(_ rules: InstalledRules) {
         complain(rules.problems)
         if let ruleSet = rules.ruleSet, let configuration = rules.configuration {
             rulesDigest = rules.digest
+            disclose(ruleSet)
+            permissions?.use(configuration.permission)
             dispatcher.use(ruleSet, digest: rules.digest)
             perform(engine.replace(with: ruleSet, options: configuration.engineOptions, at: .now()))
             connectivityCheck = configuration.connectivity
@@ -138,7 +197,7 @@ package final class Agent {
             dispatcher.use(engine.ruleSet, digest: rulesDigest)
             hold()
         }
-        ServiceManager.status(status)
+        ServiceManager.ready(status)
         publish(FeedEvent(.agentReloaded(problems: ruleProblems.count), at: .now()))
     }
 
@@ -147,7 +206,9 @@ package final class Agent {
         ServiceManager.stopping()
         watcher.onChange = nil
         watcher.afterChange = nil
-        daemons = nil
+        bus?.close()
+        heartbeat?.stop()
+        secondFactorQueries?.stop()
         if let timer { loop.cancel(timer.timer) }
         dispatcher.stop()
         checker.stop()
@@ -312,7 +373,9 @@ package final class Agent {
     // MARK: Feed
 
     private func publish(_ event: FeedEvent) {
-        server?.publish(encoder.line(for: event))
+        let line = encoder.line(for: event)
+        server?.publish(line)
+        EventJournal.note(event, sequence: line.sequence)
         remember(HistoryRecord(event, rulesDigest: rulesDigest))
     }
 
@@ -354,17 +417,6 @@ package final class Agent {
         let broken = ruleProblems.isEmpty ? "" : "; \(ruleProblems.count) errors in rule files"
         return "\(engine.ruleSet.networks.count) networks, \(engine.ruleSet.rules.count) rules\(broken)\(wireless)"
     }
-
-    /// Root, the agent's own user and the members of the group `vicinity` see everything, others nothing.
-    private static func permission(_ peer: UnixSocket.Peer) -> FeedPermission {
-        if peer.user == 0 || peer.user == geteuid() { return .full }
-        return vicinityGroup.map { peer.groups.contains($0) } == true ? .full : .denied
-    }
-
-    private static let vicinityGroup: UInt32? = {
-        guard let entry = unsafe getgrnam("vicinity") else { return nil }
-        return unsafe entry.pointee.gr_gid
-    }()
 }
 
 extension Agent: Controlled {

@@ -2,7 +2,7 @@ internal import ActionProtocol
 internal import Platform
 internal import SystemBus
 
-/// Tells when a daemon was started anew that holds what rules ask for, and may have forgotten it.
+/// Tells when a daemon was started anew, or told to load its files again, that holds what rules ask for, and may have forgotten it.
 ///
 /// Root's helper would hear of that itself, but it is there only while there is work.
 final class DaemonWatch {
@@ -10,22 +10,28 @@ final class DaemonWatch {
 
     private let bus: SystemBus
 
-    /// - Parameter tell: also called for each daemon when the bus itself is back.
-    init(on loop: EventLoop, _ tell: @escaping (HelperRequest.Daemon) -> Void) {
-        bus = SystemBus(on: loop)
-        bus.onConnect = { [unowned self] in
-            for daemon in HelperRequest.Daemon.allCases { watch(daemon, tell) }
-        }
-        bus.onReturn = { HelperRequest.Daemon.allCases.forEach(tell) }
-        bus.connect()
+    private let tell: (HelperRequest.Daemon) -> Void
+
+    init(_ bus: SystemBus, _ tell: @escaping (HelperRequest.Daemon) -> Void) {
+        self.bus = bus
+        self.tell = tell
     }
 
-    private func watch(_ daemon: HelperRequest.Daemon, _ tell: @escaping (HelperRequest.Daemon) -> Void) {
+    /// To be called when the bus is there, and when it is again.
+    func connected() { HelperRequest.Daemon.allCases.forEach(watch) }
+
+    /// The bus itself was away, and with it whoever was on it.
+    func returned() { HelperRequest.Daemon.allCases.forEach(tell) }
+
+    private func watch(_ daemon: HelperRequest.Daemon) {
         let driver = DaemonWatch.driver
         bus.match(
             "sender='\(driver)',interface='\(driver)',member='NameOwnerChanged',arg0='\(daemon.busName)'"
-        ) { _, values in
+        ) { [unowned self] _, values in
             if DaemonWatch.isStart(values) { tell(daemon) }
+        }
+        if let signal = daemon.reloadSignal {
+            bus.match("sender='\(daemon.busName)',\(signal)") { [unowned self] _, _ in tell(daemon) }
         }
     }
 
@@ -36,6 +42,14 @@ final class DaemonWatch {
 }
 
 extension HelperRequest.Daemon {
+    /// By which it tells that it holds what its files say again, and nothing else.
+    fileprivate var reloadSignal: String? {
+        switch self {
+        case .firewalld: "interface='org.fedoraproject.FirewallD1',member='Reloaded'"
+        case .networkManager: nil
+        }
+    }
+
     var busName: String {
         switch self {
         case .firewalld: "org.fedoraproject.FirewallD1"

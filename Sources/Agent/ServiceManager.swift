@@ -6,8 +6,22 @@ internal import Platform
 /// none.
 enum ServiceManager {
     static func ready(_ status: String) { notify("READY=1\nSTATUS=\(status)") }
-    static func status(_ status: String) { notify("STATUS=\(status)") }
+    /// Until `ready`, sd_notify(3).
+    static func reloading() { notify("RELOADING=1\nMONOTONIC_USEC=\(monotonicTime)") }
+    static func isAlive() { notify("WATCHDOG=1") }
     static func stopping() { notify("STOPPING=1") }
+
+    /// How long the service manager waits for `isAlive` (µs); nil where it does not.
+    static var watchdogLimit: Int64? {
+        var limit: UInt64 = 0
+        return unsafe sd_watchdog_enabled(0, &limit) > 0 ? Int64(clamping: limit) : nil
+    }
+
+    private static var monotonicTime: Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+    }
 
     private static func notify(_ state: String) { _ = unsafe sd_notify(0, state) }
 

@@ -1,4 +1,5 @@
-// libsystemd's D-Bus and its word to the service manager, as the distribution ships them.
+// libsystemd's D-Bus, its word to the service manager and the journal, as the distribution ships them.
 #pragma once
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
+#include <systemd/sd-journal.h>

@@ -50,6 +50,7 @@ enum BashCompletion {
                     done
                     ;;
                 interfaces) mapfile -t COMPREPLY < <(compgen -W "$(command ls /sys/class/net 2>/dev/null)" -- "$cur") ;;
+                users) mapfile -t COMPREPLY < <(compgen -u -- "$cur") ;;
                 files | directories)
                     compopt -o filenames 2>/dev/null
                     mapfile -t COMPREPLY < <(compgen "$([[ $offer == files ]] && echo -f || echo -d)" -- "$cur")
@@ -87,6 +88,7 @@ enum BashCompletion {
         case .network: "names networks"
         case .ruleOrNetwork: "names rules networks"
         case .interface: "interfaces"
+        case .user: "users"
         case .command: "words \(CommandTable.commands.map { $0.name }.joined(separator: " "))"
         }
     }

@@ -17,7 +17,7 @@ enum CommandTable {
             (
                 "Besides",
                 [
-                    DoctorCommand.self, RecordCommand.self, SessionCommand.self, CompletionCommand.self,
+                    DoctorCommand.self, PermissionCommand.self, RecordCommand.self, SessionCommand.self, CompletionCommand.self,
                     HelpCommand.self, VersionCommand.self,
                 ]
             ),

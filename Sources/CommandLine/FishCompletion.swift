@@ -69,6 +69,7 @@ enum FishCompletion {
         case .ruleOrNetwork:
             "-a '(vicinity completion rules 2>/dev/null; vicinity completion networks 2>/dev/null)'"
         case .interface: "-a '(__fish_print_interfaces)'"
+        case .user: "-a '(__fish_complete_users)'"
         case .command: "-a \(quoted(CommandTable.commands.map { $0.name }.joined(separator: " ")))"
         }
     }

@@ -29,9 +29,14 @@ extension Subcommand {
     }
 
     /// What they say besides.
-    static var explanations: [Substring] { paragraphs.filter { !$0.hasPrefix(statusHead) } }
+    static var explanations: [String] { paragraphs.filter { !$0.hasPrefix(statusHead) } }
 
-    private static var paragraphs: [Substring] { notes.split(separator: "\n\n") }
+    /// Without a search for "\n\n", which would bring the parser of regular expressions into the program.
+    private static var paragraphs: [String] {
+        notes.split(separator: "\n", omittingEmptySubsequences: false).split(separator: "").map {
+            $0.joined(separator: "\n")
+        }
+    }
 
     static var usage: String {
         (["vicinity", name] + (options.isEmpty ? [] : ["[OPTION…]"]) + (operands.isEmpty ? [] : [operands]))

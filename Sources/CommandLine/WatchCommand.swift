@@ -91,10 +91,12 @@ enum WatchCommand: Subcommand {
 
     private static func follow(_ path: String, _ request: FeedRequest, _ printer: LinePrinter) throws -> Int32 {
         var client = try FeedClient(connectingTo: path, request: request)
-        var isDenied = false
+        var (isFirst, isDenied) = (true, false)
         while let line = client.next() {
             printer.print(line)
-            isDenied = isDenied || printer.isDenial(line)
+            // The first line says what this reader may see.
+            if isFirst { isDenied = printer.isDenial(line) }
+            isFirst = false
         }
         if isDenied { return 77 }
         Output.error("the agent ended the connection")
@@ -203,7 +205,11 @@ struct LinePrinter {
         return network.map { value["network"]?["name"]?.string == $0 } ?? false || rule.map { told == $0 } ?? false
     }
 
+    /// Whether it is the only line, for a reader who may see nothing or whom the agent turns away.
     func isDenial(_ line: ArraySlice<UInt8>) -> Bool {
-        String(decoding: line, as: UTF8.self).contains("\"permission\":\"denied\"")
+        guard let value = try? JSONValue(parsing: line, maximumSize: 2 * FeedLine.maximumLength),
+            let permission = value["permission"]?.string.flatMap({ FeedPermission(rawValue: $0) })
+        else { return false }
+        return permission.view == .nothing
     }
 }

@@ -157,7 +157,7 @@ struct AgentAnswer {
             if !isAnswered {
                 isAnswered = true
                 let first = try? JSONValue(parsing: line, maximumSize: 2 * FeedLine.maximumLength)
-                isDenied = first?["permission"]?.string == "denied"
+                isDenied = first?["permission"]?.string.flatMap { FeedPermission(rawValue: $0) }?.view == .nothing
                 continue
             }
             lines.append(line)

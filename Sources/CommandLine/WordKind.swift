@@ -11,6 +11,7 @@ enum WordKind: Equatable {
     case network
     case ruleOrNetwork
     case interface
+    case user
     case command
 
     /// One of the words of a type.

@@ -67,6 +67,7 @@ enum ZshCompletion {
         case .network: "_vicinity_networks"
         case .ruleOrNetwork: "_vicinity_rules_networks"
         case .interface: "_net_interfaces"
+        case .user: "_users"
         case .command: "_vicinity_commands"
         }
     }

@@ -99,6 +99,10 @@ final class KernelObserver: @unchecked Sendable {
         }
     }
 
+    func whenAnswered(_ body: @escaping @Sendable () -> Void) {
+        queries.whenAnswered { [loop] in loop.perform(body) }
+    }
+
     private func record(_ fact: Recording.Fact, at time: Timestamp) {
         tap?(time, fact)
     }

@@ -34,6 +34,9 @@ final class KernelQueries: @unchecked Sendable {
         loop.perform { [self] in reply(result(query, names)) }
     }
 
+    /// Calls `reply` on the queries' thread when everything that was asked before has been answered.
+    func whenAnswered(_ reply: @escaping @Sendable () -> Void) { loop.perform(reply) }
+
     /// Looks nl80211 up. On the caller's thread, and only before the first `ask`.
     func resolve() throws(NetlinkError) -> (family: GenericNetlinkFamily, message: NetlinkMessage) {
         let resolved = try GenericNetlinkFamily.resolve("nl80211", by: try genericRequester())

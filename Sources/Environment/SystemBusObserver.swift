@@ -1,8 +1,7 @@
 internal import Platform
 internal import SystemBus
 
-/// What only the system bus tells: that the machine is about to sleep or woke up (systemd-logind), that a network
-/// manager came, went or was started anew, after which its links have to be read again, and what daemons know of the
+/// What only the system bus tells: that the machine is about to sleep or woke up, that a network manager came, went or was started anew, after which its links have to be read again, and what daemons know of the
 /// networks behind links.
 ///
 /// Without a bus there is nothing to observe and nothing is lost but that. Everything happens on the loop's thread.
@@ -12,12 +11,14 @@ final class SystemBusObserver {
 
     private let bus: SystemBus
     private let announcements: AnnouncementReader
+    private let sleep: SleepWatch
     private let observe: (Observation) -> Void
 
     init(on loop: EventLoop, _ observe: @escaping (Observation) -> Void) {
         self.observe = observe
         bus = SystemBus(on: loop)
         announcements = AnnouncementReader(bus, on: loop, observe)
+        sleep = SleepWatch(bus, on: loop, observe)
         bus.onConnect = { [unowned self] in addMatches() }
         bus.onReturn = { observe(.lost(.managerChanged)) }
         bus.onLoss = { [unowned self] in announcements.lost() }
@@ -28,12 +29,7 @@ final class SystemBusObserver {
     func answer(_ query: Query, about link: Interface) { announcements.answer(query, about: link) }
 
     private func addMatches() {
-        bus.match(
-            "sender='org.freedesktop.login1',path='/org/freedesktop/login1',interface='org.freedesktop.login1.Manager',"
-                + "member='PrepareForSleep'"
-        ) { [unowned self] _, values in
-            if let isStarting = values.first?.flag { observe(isStarting ? .suspending : .resumed) }
-        }
+        sleep.addMatches()
         for name in SystemBusObserver.managers {
             matchOwner(of: name) { [unowned self] in
                 if name == NetworkManager.name { announcements.managerChanged() }

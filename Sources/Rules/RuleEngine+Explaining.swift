@@ -14,7 +14,8 @@ extension RuleEngine {
         if let now, !rule.isInTime(WeekTime(CivilTime(local: now.wall))) {
             parts.append(Reason(.no, RuleEngine.outsideOfTime))
         }
-        if states[index].oscillation.isHeld { parts.append(Reason(.maybe, heldText)) }
+        let oscillation = states[index].oscillation
+        if oscillation.isHeld { parts.append(Reason(.maybe, text(of: oscillation))) }
         if awaiting.contains(index) { parts.append(Reason(.maybe, "waits until \(rule.readiness.rawValue) is there")) }
         let isActive = active.contains(index)
         return Reason(isActive ? .yes : .no, isActive ? "holds" : "does not hold", parts: parts)

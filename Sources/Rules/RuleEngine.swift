@@ -17,6 +17,8 @@ public struct RuleEngine: Sendable {
         public var isObserving = false
         /// A rule that wants to change more often within a minute is held on the protected side.
         public var changesPerMinute = 6
+        /// A rule that changes more often without a rest, however slowly, is held likewise.
+        public var changesInRow = 20
         /// The longest that a rule can be held, in microseconds.
         public var maximumHold: Int64 = 28_800_000_000
 
@@ -213,8 +215,14 @@ public struct RuleEngine: Sendable {
         return place.situation(at: now.boottime)
     }
 
-    var heldText: String {
-        "changed more than \(options.changesPerMinute) times within a minute; held until that has stopped for a minute"
+    /// Why a rule is not what its condition says.
+    func text(of oscillation: OscillationGuard) -> String {
+        let problem =
+            oscillation.isCircling
+            ? "changed more than \(options.changesInRow) times in a row; do its own actions change the network?"
+            : "changed more than \(options.changesPerMinute) times within a minute"
+        let quiet = oscillation.quietMinutes
+        return "\(problem); held until that has stopped for \(quiet == 1 ? "a minute" : "\(quiet) minutes")"
     }
 
     // MARK: Deciding
@@ -317,9 +325,9 @@ public struct RuleEngine: Sendable {
             // That a hold is over is no change of the rule's.
             isActive = state.oscillation.admit(
                 wanted, isActive: former == nil ? wasActive : wanted, protected: rule.leaning == .tightening,
-                limit: options.changesPerMinute, at: now)
+                limits: .init(perMinute: options.changesPerMinute, inRow: options.changesInRow), at: now)
             if let end = state.oscillation.heldUntil { next = min(next ?? .max, end) }
-            if state.oscillation.isHeld, !wasHeld { decisions.append(.ruleSkipped(rule, because: heldText)) }
+            if state.oscillation.isHeld, !wasHeld { decisions.append(.ruleSkipped(rule, because: text(of: state.oscillation))) }
         }
 
         // The place on which the rule holds, as long as it does so undisputed; a rule off networks is not looked at

@@ -35,6 +35,8 @@ public final class SystemBus {
     @safe private final class Handler {
         enum Kind {
             case call((Reply) -> Void)
+            /// Nil where none came.
+            case descriptor((consuming FileDescriptor?) -> Void)
             case match((_ path: String, _ values: [BusValue]) -> Void)
         }
 
@@ -190,20 +192,39 @@ public final class SystemBus {
         _ name: String, _ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument] = [],
         limit: UInt64 = callLimit, startsService: Bool = false, mayAsk: Bool = false, _ reply: @escaping (Reply) -> Void
     ) {
+        send(
+            name, path, interface, member, arguments, limit: limit, startsService: startsService, mayAsk: mayAsk,
+            .call(reply)
+        ) { reply(.failed(error: nil)) }
+    }
+
+    /// As `call`, of a method that answers with one descriptor, which is the caller's then; nil where none came.
+    public func callForDescriptor(
+        _ name: String, _ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument],
+        _ reply: @escaping (consuming FileDescriptor?) -> Void
+    ) {
+        send(name, path, interface, member, arguments, limit: SystemBus.callLimit, .descriptor(reply)) { reply(nil) }
+    }
+
+    private func send(
+        _ name: String, _ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument],
+        limit: UInt64, startsService: Bool = false, mayAsk: Bool = false, _ kind: Handler.Kind,
+        failed: @escaping () -> Void
+    ) {
         var message: OpaquePointer?
         guard let bus = unsafe bus,
             unsafe sd_bus_message_new_method_call(bus, &message, name, path, interface, member) >= 0,
             let message = unsafe message
-        else { return fail(reply) }
+        else { return fail(failed) }
         defer { unsafe sd_bus_message_unref(message) }
         if !startsService { unsafe sd_bus_message_set_auto_start(message, 0) }
         if mayAsk { unsafe sd_bus_message_set_allow_interactive_authorization(message, 1) }
-        guard arguments.allSatisfy({ unsafe $0.append(to: message) }) else { return fail(reply) }
-        let handler = Handler(self, .call(reply))
+        guard arguments.allSatisfy({ unsafe $0.append(to: message) }) else { return fail(failed) }
+        let handler = Handler(self, kind)
         let context = unsafe Unmanaged.passUnretained(handler).toOpaque()
         guard
             unsafe sd_bus_call_async(bus, nil, message, SystemBus.received, context, limit) >= 0
-        else { return fail(reply) }
+        else { return fail(failed) }
         handlers[ObjectIdentifier(handler)] = handler
         // Sends it, and learns until when to wait.
         flush()
@@ -232,8 +253,8 @@ public final class SystemBus {
         call(name, path, "org.freedesktop.DBus.Properties", "GetAll", [.text(interface)], reply)
     }
 
-    private func fail(_ reply: @escaping (Reply) -> Void) {
-        loop.schedule(at: Timestamp.now().boottime) { reply(.failed(error: nil)) }
+    private func fail(_ failed: @escaping () -> Void) {
+        loop.schedule(at: Timestamp.now().boottime, failed)
     }
 
     private static let received: sd_bus_message_handler_t = { message, context, _ in
@@ -245,6 +266,10 @@ public final class SystemBus {
             reply(unsafe SystemBus.reply(in: message))
             // Handled: of a bus that went away sd_bus_process(3) would say otherwise that there is nothing more to do, and
             // who is told that his call has failed would find it there still.
+            return 1
+        case .descriptor(let reply):
+            handler.bus?.handlers[ObjectIdentifier(handler)] = nil
+            reply(unsafe SystemBus.descriptor(in: message))
             return 1
         case .match(let handle):
             // The daemon looks at the sender of what is for everybody. What somebody sends to us alone it hands over
@@ -268,6 +293,16 @@ public final class SystemBus {
                 message: unsafe (error?.message).map { unsafe String(cString: $0) })
         }
         return unsafe BusValue.contents(of: message).map { .values($0) } ?? .failed(error: nil)
+    }
+
+    /// The message owns the one it brings.
+    private static func descriptor(in message: OpaquePointer) -> FileDescriptor? {
+        var descriptor: Int32 = -1
+        guard unsafe sd_bus_message_is_method_error(message, nil) == 0,
+            unsafe sd_bus_message_read_basic(message, CChar(UInt8(ascii: "h")), &descriptor) > 0
+        else { return nil }
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        return copy < 0 ? nil : FileDescriptor(owning: copy)
     }
 
     // MARK: The connection

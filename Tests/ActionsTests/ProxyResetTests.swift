@@ -61,6 +61,10 @@ import Testing
         #expect(
             root.files["home/.config/kioslaverc"] == "[Proxy Settings]\nAuthMode=0\nhttpsProxy=http://theirs 2\n")
         #expect(try await ProxyReset.run(in: places, journal: journal).first?.removed == [])
+        // What a full disk made of the journal still tells what was ours.
+        try places.kde.write(["httpProxy": .value("http://proxy.example 3128")])
+        try FileManager.default.moveItem(atPath: journal, toPath: "\(journal).stale")
+        #expect(try await ProxyReset.run(in: places, journal: journal).first?.removed == ["httpProxy"])
 
         try "{".write(toFile: journal, atomically: true, encoding: .utf8)
         await #expect(throws: JournalError.self) { try await ProxyReset.run(in: places, journal: journal) }

@@ -374,6 +374,19 @@ enum ActionLoop {
         #expect(Files.exists("\(stage.path).damaged"))
     }
 
+    /// A directory stands for a disk that fails: it cannot be read, and it can be renamed.
+    @Test @ActionActor func aJournalThatCannotBeReadIsKeptAsideAndSaidSo() async throws {
+        let stage = try Machine()
+        #expect(mkdir(stage.path, 0o700) == 0)
+        stage.restart()
+        #expect(stage.troubles.contains { $0.contains("\(stage.path).damaged") })
+        await stage.hold(want("office", (.apt, ["a": "1"])))
+        #expect(Files.exists("\(stage.path).damaged"))
+        stage.restart()
+        await stage.hold()
+        #expect(stage.world.value(.apt, "a") == .unset)
+    }
+
     /// Wherever the process is killed, and whatever is wanted by then: what is wanted is there, and in the end everything
     /// is as it was, unless a person changed it in between.
     @Test(arguments: 0..<60) @ActionActor func anyKillEndsWell(seed: Int) async throws {

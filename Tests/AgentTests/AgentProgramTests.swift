@@ -31,8 +31,12 @@ struct AgentProgramTests {
 
         var socket: String { directory + "/run/events.sock" }
 
-        /// - Parameter bus: in the place of the system's.
-        func agent(_ arguments: [String] = [], bus: String? = nil) throws -> Process {
+        /// - Parameters:
+        ///   - bus: in the place of the system's.
+        ///   - environment: added to it.
+        func agent(_ arguments: [String] = [], bus: String? = nil, environment: [String: String] = [:]) throws
+            -> Process
+        {
             try? FileManager.default.removeItem(atPath: socket)
             let build = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent().appendingPathComponent(".build/debug")
@@ -45,10 +49,9 @@ struct AgentProgramTests {
                 + [directory + "/vicinityd", "--config", directory + "/etc", "--runtime-directory", directory + "/run"]
                 + ["--state-directory", directory + "/state", "--log-directory", directory + "/log"] + arguments
             process.standardError = FileHandle.nullDevice
-            if let bus {
-                process.environment = ProcessInfo.processInfo.environment
-                    .merging(["DBUS_SYSTEM_BUS_ADDRESS": bus]) { $1 }
-            }
+            process.environment = ProcessInfo.processInfo.environment
+                .merging(bus.map { ["DBUS_SYSTEM_BUS_ADDRESS": $0] } ?? [:]) { $1 }
+                .merging(environment) { $1 }
             try process.run()
             return process
         }
@@ -432,6 +435,59 @@ struct AgentProgramTests {
         let snapshot = try JSONValue(parsing: try #require(line), maximumSize: 1 << 16)
         #expect(snapshot["rules"]?.array?.isEmpty == true)
         #expect(snapshot["problems"]?.array?.first?.string?.contains("rules.d") == true)
+    }
+
+    /// In the place of the service manager, sd_notify(3).
+    private final class NotifySocket {
+        let path: String
+        private let descriptor: Int32
+
+        init(in directory: String) throws {
+            path = directory + "/notify"
+            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+            let result = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            #expect(result == 0 && chmod(path, 0o666) == 0)
+            var limit = timeval(tv_sec: 30, tv_usec: 0)
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
+
+        deinit { close(descriptor) }
+
+        /// The next word that is not one of these.
+        func next(except words: Set<String> = []) throws -> [Substring] {
+            while true {
+                var buffer = [UInt8](repeating: 0, count: 4_096)
+                let count = recv(descriptor, &buffer, buffer.count, 0)
+                try #require(count > 0)
+                let lines = String(decoding: buffer[..<count], as: UTF8.self).split(separator: "\n")
+                if !words.contains(String(lines[0])) { return lines }
+            }
+        }
+    }
+
+    @Test func theServiceManagerIsToldHowItIs() throws {
+        let place = try Place(rules: "[rule.alone]\non = \"offline\"\n")
+        let manager = try NotifySocket(in: place.directory)
+        let process = try place.agent(
+            environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "100000", "JOURNAL_STREAM": "1:1"])
+        let ready = try manager.next()
+        #expect(ready[0] == "READY=1" && ready[1].hasPrefix("STATUS=0 networks, 1 rules"))
+        for _ in 0..<2 { #expect(try manager.next() == ["WATCHDOG=1"]) }
+        kill(process.processIdentifier, SIGHUP)
+        let reloading = try manager.next(except: ["WATCHDOG=1"])
+        #expect(reloading[0] == "RELOADING=1" && reloading[1].hasPrefix("MONOTONIC_USEC="))
+        #expect(try manager.next(except: ["WATCHDOG=1"])[0] == "READY=1")
+        process.terminate()
+        #expect(try manager.next(except: ["WATCHDOG=1"]) == ["STOPPING=1"])
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
     }
 
     @Test func itRefusesToBeRoot() throws {

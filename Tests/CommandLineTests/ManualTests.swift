@@ -50,7 +50,7 @@ import Testing
 
     @Test func theAgentsConfigurationIsExplained() throws {
         let page = try text("packaging/man/vicinity.toml.5.scd")
-        for key in AgentConfiguration.keys + ["url", "address", "response"] {
+        for key in AgentConfiguration.keys + ["url", "address", "response", "default", "full", "restricted"] {
             #expect(page.contains("\n*\(key)* = "), "\(key)")
         }
     }

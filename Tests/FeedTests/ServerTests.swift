@@ -8,29 +8,39 @@ import Synchronization
 import Testing
 
 /// A server on a loop of its own, and readers that are real connections.
-private final class Bench: Sendable {
+final class Bench: Sendable {
     /// What lives on the loop's thread, and as long as that.
     private final class Core: @unchecked Sendable {
         var server: FeedServer?
         var encoder = FeedEncoder()
         let snapshots = Atomic<Int>(0)
+        let permission = Lock<FeedPermission?>(nil)
     }
 
     let loop: EventLoop
     let path: String
     private let core = Core()
 
-    init(permission: FeedPermission = .full) throws {
+    /// - Parameters:
+    ///   - permission: of everybody; nil: it is still to be found out.
+    ///   - held: what a former server left.
+    init(permission: FeedPermission? = .full, held: HeldEvents? = nil) throws {
         path = NSTemporaryDirectory() + "feed-\(UInt64.random(in: 0 ... .max))"
         loop = try EventLoop()
+        core.permission.withLock { $0 = permission }
+        if let held { core.encoder = FeedEncoder(continuing: held) }
+        core.encoder.disclosure = Canaries.disclosure
         core.server = try FeedServer(
-            at: path, on: loop, permission: { _ in permission }, encoder: { [core] in core.encoder },
+            at: path, on: loop, held: held, permission: { [core] _ in core.permission.withLock { $0 } },
+            encoder: { [core] in core.encoder },
             snapshot: { [core] in
                 core.snapshots.add(1, ordering: .relaxed)
-                return core.encoder.snapshotLine(of: NetworkEnvironment(), permission: $0)
+                return Canaries.snapshot(core.encoder, $0)
             },
             explain: { [core] name in
-                (0..<(name.isEmpty ? 3 : 1)).map { number in
+                let known = Canaries.explanations.filter { $0.name == name }
+                guard known.isEmpty else { return known.map { core.encoder.explanationLine(of: $0) } }
+                return (0..<(name.isEmpty ? 3 : 1)).map { number in
                     core.encoder.explanationLine(
                         of: Explanation(kind: .rule, name: "\(name)\(number)", truth: .yes, text: "so"))
                 }
@@ -52,6 +62,21 @@ private final class Bench: Sendable {
             for _ in 0..<count { core.server?.publish(core.encoder.line(for: FeedEvent(body, at: .now()))) }
         }
     }
+
+    func publish(_ events: [FeedEvent]) async {
+        await onLoop { core in for event in events { core.server?.publish(core.encoder.line(for: event)) } }
+    }
+
+    /// What everybody may see from now on.
+    func permit(_ permission: FeedPermission?) async {
+        await onLoop { core in
+            core.permission.withLock { $0 = permission }
+            core.server?.recheck()
+        }
+    }
+
+    func held() async -> HeldEvents? { await onLoop { $0.server?.held() } }
+    func readerCount() async -> Int { await onLoop { $0.server?.readerCount ?? 0 } }
 
     /// How many readers have been let in or turned away.
     var snapshots: Int { core.snapshots.load(ordering: .relaxed) }
@@ -80,7 +105,7 @@ private final class Bench: Sendable {
 }
 
 extension FeedClient {
-    fileprivate mutating func json() -> JSONValue? {
+    mutating func json() -> JSONValue? {
         next().flatMap { try? JSONValue(parsing: $0, maximumSize: 1 << 16) }
     }
 }
@@ -107,7 +132,8 @@ private final class Turns {
         served.append(now - last)
         last = now
         rest -= 1
-        guard rest > 0 else { return done(served) }
+        // On a busy machine nobody may have come yet.
+        guard rest > 0 || last == 0 else { return done(served) }
         loop.schedule(at: Timestamp.now().boottime) { [self] in next() }
     }
 }

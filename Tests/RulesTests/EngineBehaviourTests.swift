@@ -328,6 +328,48 @@ import WiFi
         #expect(bench.deadline == nil)
     }
 
+    /// A rule whose command takes the link away and whose other one brings it back, each turn slower than the limit of
+    /// a minute: it runs so often, and then less and less.
+    @Test func aSlowCircleEnds() {
+        var bench = Bench(
+            """
+            [network.home]
+            ssid = ["Home"]
+            [rule.circle]
+            on = "home"
+            settle = "0s"
+            ready = "link"
+            notify = "x"
+            leave = [{ notify = "y" }]
+            """)
+        var runs = 0
+        var isOn = false
+        var last: [String] = []
+        for second in 0..<3_600 as Range<Int64> {
+            // What it runs takes fifteen seconds to have its effect; without that nothing changes.
+            let isTurn = second == 0 || second % 15 == 0 && last.contains { $0.hasPrefix("run circle") }
+            if isTurn {
+                isOn.toggle()
+                last = []
+            }
+            let decisions = bench.at(second * 1_000, isOn ? .joined("Home") : .idle)
+            runs += decisions.count { $0.hasPrefix("run circle") }
+            last += decisions
+            if let skip = decisions.first(where: { $0.hasPrefix("skipped") }) {
+                #expect(skip.contains("do its own actions change the network?"))
+            }
+        }
+        #expect((20...40).contains(runs), "\(runs)")
+    }
+
+    @Test func whoTravelsFromNetworkToNetworkIsNotInACircle() {
+        var bench = Bench("[network.home]\nssid = [\"Home\"]\n[rule.a]\non = \"home\"\nsettle = \"0s\"\nnotify = \"x\"")
+        for step in 0..<60 as Range<Int64> {
+            let decisions = bench.at(step * 130_000, step % 2 == 0 ? .joined("Home") : .idle)
+            #expect(!decisions.contains { $0.hasPrefix("skipped") })
+        }
+    }
+
     @Test func aRoamingLaptopIsNoOscillation() {
         var bench = Bench("[network.home]\nssid = [\"Home\"]\n[rule.a]\non = \"home\"\nnotify = \"x\"")
         _ = bench.at(0, .joined("Home"))

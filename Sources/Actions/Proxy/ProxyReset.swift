@@ -17,7 +17,6 @@ public enum ProxyReset {
     public static func run(
         _ names: [PlaceName] = ProxySurvey.session, in places: any Places, journal path: String
     ) async throws(JournalError) -> [Row] {
-        guard Files.exists(path) else { return [] }
         var journal = Journal(path: path)
         let ledger = try journal.load(boot: nil)
         var rows: [Row] = []

@@ -32,7 +32,7 @@ struct Journal {
             octets = try Files.read(path, limit: Ledger.maximumSize)
         } catch {
             if error.isMissing { return nil }
-            throw .unreadable(error)
+            throw .unreadable(path, error)
         }
         guard let ledger = Ledger(octets, boot: boot) else { throw .damaged(path) }
         return ledger
@@ -52,14 +52,21 @@ struct Journal {
 }
 
 public enum JournalError: Error, Hashable, Sendable, CustomStringConvertible {
-    case unreadable(SystemError)
+    case unreadable(String, SystemError)
     case damaged(String)
 
-    public var description: String {
+    public var path: String {
         switch self {
-        case .unreadable(let error): "\(error): what was changed before cannot be put back"
-        case .damaged(let path):
-            "\(path) is damaged: what was changed before cannot be put back; it is kept as \(path).damaged"
+        case .unreadable(let path, _), .damaged(let path): path
         }
+    }
+
+    public var description: String {
+        let problem =
+            switch self {
+            case .unreadable(_, let error): "\(error)"
+            case .damaged(let path): "\(path) is damaged"
+            }
+        return "\(problem): what was changed before cannot be put back; it is kept as \(path).damaged"
     }
 }

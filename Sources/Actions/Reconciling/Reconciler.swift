@@ -77,7 +77,7 @@ public final class Reconciler {
         do throws(JournalError) {
             ledger = try journal.load(boot: boot)
         } catch {
-            if case .damaged(let path) = error { Files.keepAside(path) }
+            Files.keepAside(error.path)
             onTrouble("\(error)")
         }
     }
@@ -86,6 +86,9 @@ public final class Reconciler {
 
     /// Whether something was put there that has to be undone some day.
     public func holds(_ place: PlaceName) -> Bool { ledger[place] != nil }
+
+    /// Whether nothing is left that has to be undone some day.
+    public var isReleased: Bool { ledger.order.isEmpty }
 
     /// Whether something has to be undone unless the agent says that it may stay.
     public var isProtecting: Bool { ledger.isProtecting }

@@ -57,6 +57,10 @@ final class ActionDispatcher {
     /// What is wrong with the helpers, by what it is about; nil where nothing is any more.
     var report: (_ about: String, _ problem: String?) -> Void = { _, _ in }
 
+    /// Everything that shall hold has been tried by those who keep it.
+    var onSettled: () -> Void = {}
+    var hasSettled: Bool { rootStates.isSettled && sessionStates.values.allSatisfy(\.isSettled) }
+
     /// - Parameter path: of root's helper.
     init(helper path: String, on loop: EventLoop) {
         self.loop = loop
@@ -389,6 +393,7 @@ final class ActionDispatcher {
     private func settle() {
         let isAwaited = awaited.values.contains { $0.helpers.contains(ActionDispatcher.rootNumber) }
         root.setBusy(isAwaited || !rootStates.isSettled)
+        if hasSettled { onSettled() }
     }
 
     private func retry(_ identifier: UInt64, _ theirs: String, isOther: Bool) {

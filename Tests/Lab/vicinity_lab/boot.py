@@ -219,7 +219,8 @@ class WorkstationGuest(Guest):
     def __init__(self, job: dict, limit: float, image: Path, scenario):
         super().__init__(job, limit)
         self.image = image
-        shutil.copy(CACHE / "marker", self.binaries / "marker")
+        for program in ("marker", "notifications"):
+            shutil.copy(CACHE / program, self.binaries / program)
         compile_driver(self.binaries / "compiled")
         self.layer = self.directory / "layer"
         self.layer.mkdir()

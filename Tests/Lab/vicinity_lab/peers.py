@@ -186,18 +186,18 @@ class Peers:
         is decided, until systemd has been asked for the command's unit, until the program runs."""
         told = [(nanoseconds(line["time"]), line) for line in self.workstation.installed.lines("agent")]
 
-        asked = unit_starts()
+        starts = unit_starts()
 
-        def first(visit: Visit, fields: dict) -> tuple[int, dict] | tuple[None, dict]:
-            return min(((at, line) for at, line in told if visit.connected <= at < visit.left
-                        and expect.agrees(line, fields)), key=lambda entry: entry[0], default=(None, {}))
+        def first(visit: Visit, fields: dict) -> int | None:
+            return min((at for at, line in told if visit.connected <= at < visit.left
+                        and expect.agrees(line, fields)), default=None)
         found = []
         for visit in visits:
             rule = f"{visit.network}-soon"
-            action = first(visit, {"type": "action.started", "action.rule": rule})[1]
-            moments = [visit.connected, first(visit, {"type": "wifi.joined"})[0],
-                       first(visit, {"type": "rule.activated", "rule.name": rule})[0],
-                       asked.get(expect.lookup(action, "action.id")), visit.enters.get("vicinity_soon")]
+            asked = min((at for at, of in starts if of == rule and visit.connected <= at < visit.left), default=None)
+            moments = [visit.connected, first(visit, {"type": "wifi.joined"}),
+                       first(visit, {"type": "rule.activated", "rule.name": rule}), asked,
+                       visit.enters.get("vicinity_soon")]
             if None not in moments:
                 found.append([after - before for before, after in zip(moments, moments[1:])])
         return {name: median(row[number] / 1e6 for row in found)
@@ -241,15 +241,15 @@ class Peers:
             "burst_runs": sum(mark.who == who for mark in marks[count:])}
 
 
-def unit_starts() -> dict[int, int]:
-    """When systemd began to start the unit of each command (ns), by the action's number."""
-    found = {}
+def unit_starts() -> list[tuple[int, str]]:
+    """When systemd began to start the unit of each command (ns), and of which rule."""
+    found = []
     for line in run("journalctl", "--output=json", "--output-fields=MESSAGE,_SOURCE_REALTIME_TIMESTAMP", "_PID=1",
                     limit=120).splitlines():
         entry = json.loads(line)
-        match = re.match(r"Starting vicinity-command-(\d+)\.service", str(entry.get("MESSAGE")))
+        match = re.match(r"Starting vicinity-command-\d+\.service - Vicinity: ([^.]+)\.\.\.", str(entry.get("MESSAGE")))
         if match and "_SOURCE_REALTIME_TIMESTAMP" in entry:
-            found[int(match.group(1))] = int(entry["_SOURCE_REALTIME_TIMESTAMP"]) * 1000
+            found.append((int(entry["_SOURCE_REALTIME_TIMESTAMP"]) * 1000, match.group(1)))
     return found
 
 
