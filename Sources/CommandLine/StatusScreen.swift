@@ -49,8 +49,10 @@ struct StatusScreen {
             let evidence = (network["lines"]?.array ?? []).compactMap { shown($0) }.map(Self.withoutPlace)
                 .filter { $0.hasPrefix("+ ") && !$0.hasPrefix("+ on ") }.map { String($0.dropFirst(2)) }
             if !evidence.isEmpty, !text.contains(": ") { text += ", by \(evidence.joined(separator: ", "))" }
-            let since = moment(network["since"], day).map { "; since \($0)" } ?? ""
-            screen.add(index == 0 ? "here" : "", name, isWeak || text.isEmpty ? .notable : .good, text + since)
+            let since = moment(network["since"], day).map { "since \($0)" } ?? ""
+            screen.add(
+                index == 0 ? "here" : "", name, isWeak || text.isEmpty ? .notable : .good,
+                [text, since].filter { !$0.isEmpty }.joined(separator: "; "))
         }
         if networks.isEmpty {
             screen.add("here", isWithheld ? "on no network that you may see" : "on no network that has a name", .faint)
@@ -116,7 +118,8 @@ struct StatusScreen {
             default: ["not known"]
             }
         if let route = snapshot["route"], !route.isNull {
-            parts.append(shown(route["gateway"]).map { "via \($0)" } ?? "without a gateway")
+            if let gateway = shown(route["gateway"]) { parts.append("via \(gateway)") }
+            if route["gateway"]?.isNull == true { parts.append("without a gateway") }
         }
         if snapshot["metered"]?.bool == true { parts.append("metered") }
         return parts.joined(separator: ", ")
@@ -203,7 +206,12 @@ struct StatusScreen {
         if problems.count >= SnapshotFields.problemLimit {
             screen.add("", "there may be more: `vicinity check` tells of files, `vicinity doctor` of the rest", .faint)
         }
-        if problems.isEmpty, snapshot["problems"] != nil { screen.add("problems", "none", .faint) }
+        if snapshot["problems"] == nil, let count = snapshot["problem_count"]?.integer, count > 0 {
+            screen.add("problems", "\(count), which you may not see", .bad)
+        }
+        if problems.isEmpty, snapshot["problems"] != nil || snapshot["problem_count"]?.integer == 0 {
+            screen.add("problems", "none", .faint)
+        }
     }
 
     // MARK: Parts

@@ -94,12 +94,15 @@ import WiFi
 
     @Test func namesThatAreWithheldAreSaidToBe() throws {
         let line =
-            #"{"permission":"hashed","interfaces":[{"interface":"wlan0","kind":"wifi","usable":true,"#
-            + #""wifi":{"state":"joined","security":"wpa2-psk"}}]}"#
+            #"{"permission":"hashed","networks":["lab"],"route":{"ifindex":3},"problem_count":2,"#
+            + #""interfaces":[{"interface":"wlan0","kind":"wifi","usable":true,"#
+            + #""wifi":{"state":"joined","security":"wpa2-psk","wifi_environment":"sha256:00112233445566778899"}}]}"#
         let text = try StatusScreen(snapshot: value(line)).lines(width: 80, isColored: false, now: Self.noon)
             .joined(separator: "\n")
         #expect(text.hasPrefix("permission  hashed: names are withheld\n") && text.contains("adduser"))
-        #expect(text.contains("(name withheld)"))
+        #expect(text.contains("(name withheld, 66778899)") && text.contains("\nhere        lab\n"))
+        #expect(!text.contains("gateway") && text.contains("\nproblems    2, which you may not see"))
+        #expect(text.contains("\nrules       none that you may see\n"))
     }
 
     @Test(arguments: ["{}", "[]", "null", #"{"interfaces":[1,{}],"networks":"x","held":[{}],"problems":[1,""]}"#])
