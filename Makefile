@@ -10,11 +10,13 @@
 #   exports.map                    nothing loads this program as a library; the driver would export every symbol.
 #   functions.order                what runs at start lies together: the kernel maps 64 KiB around every page touched.
 #                                  packaging/order-functions renews it; names that are gone do no harm.
+#   prefix maps                    where this directory is makes no difference to what comes out.
 #   --disable-local-rpath          no library is looked for beside the program.
 #   -L .build/static               holds libstdc++.a alone, so that it is preferred: the shared one costs 0.9 MB of
 #                                  tables for the few functions that the Swift runtime takes from it.
 STATIC := $(CURDIR)/.build/static
 RELEASE := swift build -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -Xfrontend -Xswiftc -function-sections \
+	-Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
 	-Xswiftc -use-ld=lld -Xswiftc -L -Xswiftc $(STATIC) \
 	-Xlinker -z -Xlinker pack-relative-relocs \
 	-Xlinker --version-script=$(CURDIR)/packaging/exports.map \

@@ -216,11 +216,14 @@ class WorkstationGuest(Guest):
     lower = "/layer:/image"
     boot_limit = 400
 
-    def __init__(self, job: dict, limit: float, image: Path, scenario):
+    def __init__(self, job: dict, limit: float, image: Path, scenario, more: Path | None = None):
+        """`more`: files for scenarios about the package, which come to /run/lab/bin."""
         super().__init__(job, limit)
         self.image = image
         for program in ("marker", "notifications"):
             shutil.copy(CACHE / program, self.binaries / program)
+        for path in more.iterdir() if more and scenario.package else ():
+            shutil.copy(path, self.binaries / path.name)
         compile_driver(self.binaries / "compiled")
         self.layer = self.directory / "layer"
         self.layer.mkdir()

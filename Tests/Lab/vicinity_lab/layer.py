@@ -4,6 +4,7 @@ in, and what stays asleep."""
 import hashlib
 import os
 import py_compile
+import re
 import shutil
 import subprocess
 import sys
@@ -109,6 +110,22 @@ def installed(image: Path, package: Path) -> Path:
     os.utime(making)
     making.rename(directory)
     return directory
+
+
+def write_next(image: Path, package: Path, directory: Path) -> None:
+    """For whoever upgrades: the same package as a later version with another default configuration, `next.deb`, not
+    compressed, and which files are there without any, `before`."""
+    tree = directory / "next"
+    subprocess.run(["dpkg-deb", "--raw-extract", package, tree], check=True)
+    control = tree / "DEBIAN/control"
+    control.write_text(re.sub(r"(?m)^(Version: .*)$", r"\1+next", control.read_text()))
+    with (tree / "etc/vicinity/vicinity.toml").open("a") as file:
+        file.write("# As of the next version.\n")
+    subprocess.run(["dpkg-deb", "-Znone", "--build", tree, directory / "next.deb"], check=True, stdout=subprocess.DEVNULL)
+    shutil.rmtree(tree)
+    found = subprocess.run(["find", *(path.name for path in image.iterdir())], cwd=image, check=True, text=True,
+                           stdout=subprocess.PIPE).stdout.splitlines()
+    (directory / "before").write_text("".join(f"/{name}\n" for name in sorted(found)))
 
 
 def compile_driver(directory: Path) -> None:

@@ -106,6 +106,7 @@ class Scenario:
     core: bool = False
     services: list[str] = field(default_factory=list)  # a workstation's, started besides
     failed: list[str] = field(default_factory=list)  # a workstation's units that end in failure
+    package: bool = False  # a workstation has the package's next version, and knows which files it had without any
 
     @property
     def is_random(self) -> bool:

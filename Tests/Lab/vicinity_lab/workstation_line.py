@@ -11,12 +11,14 @@ from pathlib import Path
 
 from . import scenario as scenarios
 from .boot import CACHE, REPOSITORY, BootError, WorkstationGuest
-from .layer import installed
+from .layer import installed, write_next
 from .verdict import Verdict, messages, validator
 
 
-def image(arguments) -> Path:
-    """The workstation with the package that is asked for; that is made first where only programs are there."""
+def image(arguments, next_to: Path | None = None) -> Path:
+    """The workstation with the package that is asked for; that is made first where only programs are there.
+
+    `next_to`: where its next version is written to."""
     if os.geteuid() != 0:
         raise BootError("a workstation's files are root's: run as root")
     # Does nothing where it is done. Whoever reads the results must not read what it says.
@@ -30,10 +32,12 @@ def image(arguments) -> Path:
         if not where or not where[-1].exists():
             raise scenarios.ScenarioError("no package: `make deb` first, or name one by --deb")
         try:
-            directory = installed(CACHE / "workstation", where[-1])
+            root = installed(CACHE / "workstation", where[-1])
         except RuntimeError as error:
             raise scenarios.ScenarioError(str(error)) from error
-    return directory
+        if next_to:
+            write_next(CACHE / "workstation", where[-1], next_to)
+    return root
 
 
 def job(what: str, scenario, path: str, captures: bool = False, seed: int = 0) -> dict:
@@ -43,17 +47,20 @@ def job(what: str, scenario, path: str, captures: bool = False, seed: int = 0) -
 
 def workstation(arguments) -> int:
     chosen = scenarios.load_all(arguments.scenario, scenarios.WORKSTATION)
-    root = image(arguments)
-    if arguments.shell:
-        scenario = chosen[0]
-        with WorkstationGuest(job("shell", scenario, f"workstation/{scenario.name}.toml"), 0, root, scenario) as guest:
-            return guest.shell()
-    passed = sum(run(scenario, root, arguments) for scenario in chosen)
+    with tempfile.TemporaryDirectory(prefix="vicinity-lab-") as name:
+        more = Path(name) if any(scenario.package for scenario in chosen) else None
+        root = image(arguments, more)
+        if arguments.shell:
+            scenario = chosen[0]
+            with WorkstationGuest(
+                    job("shell", scenario, f"workstation/{scenario.name}.toml"), 0, root, scenario, more) as guest:
+                return guest.shell()
+        passed = sum(run(scenario, root, arguments, more) for scenario in chosen)
     print(f"{passed} passed, {len(chosen) - passed} failed")
     return 0 if passed == len(chosen) else 1
 
 
-def run(scenario, root: Path, arguments) -> bool:
+def run(scenario, root: Path, arguments, more: Path | None) -> bool:
     """Again where the air, not the program, did something else."""
     schema = validator()
     seed = random.randrange(1 << 32) if arguments.seed is None else arguments.seed
@@ -62,7 +69,7 @@ def run(scenario, root: Path, arguments) -> bool:
         print(f"seed   {scenario.name}: {seed} (again by --seed {seed})", flush=True)
     for _ in range(scenarios.TRIES):
         verdict = Verdict(scenario, "systemd")
-        with WorkstationGuest(what, scenario.limit, root, scenario) as guest:
+        with WorkstationGuest(what, scenario.limit, root, scenario, more) as guest:
             try:
                 for message in messages(guest, arguments.verbose):
                     if message["kind"] == "line":
