@@ -30,6 +30,7 @@ package final class Agent {
     private var history: HistoryLog?
     private var rulesDigest = ""
     private var encoder = FeedEncoder()
+    private let store = EventStore()
     private var server: FeedServer?
     private var engine = RuleEngine(ruleSet: RuleSet())
     private var timer: (timer: EventLoop.Timer, due: Int64)?
@@ -129,6 +130,8 @@ package final class Agent {
 
     /// Opens the feed.
     private func serve(_ rules: InstalledRules?) throws -> PermissionBook {
+        let held = EventStore.left()
+        if let held { encoder = FeedEncoder(continuing: held) }
         let key = HashKey.load(paths.hashKey)
         hashKey = key.key
         if let problem = key.problem { report("hash key", problem) }
@@ -138,9 +141,11 @@ package final class Agent {
         }
         permissions.start(rules?.configuration?.permission)
         server = try FeedServer(
-            try ServiceManager.listener(at: paths.socket), on: loop, permission: { permissions.level(of: $0) },
+            try ServiceManager.listener(at: paths.socket), on: loop, held: held,
+            permission: { permissions.level(of: $0) },
             encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) },
             explain: { [unowned self] in explain($0) })
+        if let server { store.begin(with: server.held()) }
         permissions.onChange = { [unowned self] in server?.recheck() }
         self.permissions = permissions
         return permissions
@@ -374,7 +379,9 @@ package final class Agent {
 
     private func publish(_ event: FeedEvent) {
         let line = encoder.line(for: event)
+        store.append(line, disclosing: encoder.disclosure)
         server?.publish(line)
+        if store.isLarge, let server { store.begin(with: server.held()) }
         EventJournal.note(event, sequence: line.sequence)
         remember(HistoryRecord(event, rulesDigest: rulesDigest))
     }

@@ -23,6 +23,31 @@ enum ServiceManager {
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
     }
 
+    // MARK: What it keeps for the next life
+
+    /// Has a descriptor kept as long as the unit is not stopped for good, `FDSTORE=1` of sd_pid_notify_with_fds(3).
+    static func keep(_ descriptor: Int32, as name: String) {
+        // Nothing happens on a file in memory that could be waited for.
+        _ = unsafe sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDPOLL=0\nFDNAME=\(name)", [descriptor], 1)
+    }
+
+    static func letGo(of name: String) { notify("FDSTOREREMOVE=1\nFDNAME=\(name)") }
+
+    /// What was kept under one of these names; ours from now on.
+    static func kept(_ names: [String]) -> [(name: String, descriptor: Int32)] {
+        var given: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+        let count = unsafe Int(sd_listen_fds_with_names(0, &given))
+        guard count > 0, let given = unsafe given else { return [] }
+        defer {
+            for place in 0..<count { unsafe free(given[place]) }
+            unsafe free(given)
+        }
+        return (0..<count).compactMap { place in
+            let name = unsafe given[place].map { unsafe String(cString: $0) } ?? ""
+            return names.contains(name) ? (name, SD_LISTEN_FDS_START + Int32(place)) : nil
+        }
+    }
+
     private static func notify(_ state: String) { _ = unsafe sd_notify(0, state) }
 
     /// A stream socket at this path that everybody may connect to: the service manager's, in whose root-owned directory

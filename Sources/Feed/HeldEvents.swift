@@ -27,6 +27,9 @@ public struct HeldEvents: Hashable, Sendable {
         var hashed: [UInt8]
     }
 
+    /// Of an encoder that has made no line yet.
+    public init(instance: String) { self.init(instance: instance, sequence: 0, lines: []) }
+
     /// How many lines there are.
     public var count: Int { lines.count }
 
@@ -48,58 +51,63 @@ extension HeldEvents.Line {
 }
 
 extension HeldEvents {
-    private static let magic = Array("vicinity-held/1\n".utf8)
-    private static let checksumLength = 64
+    private static let magic = Array("vicinity-held/2\n".utf8)
     /// Of the longest lines there can be, and what goes with them.
-    public static let maximumLength = limit * (2 * FeedLine.maximumLength + 1_024)
+    public static let maximumLength = 2 * limit * (2 * FeedLine.maximumLength + 1_024)
 
-    /// The octets, the boot that they belong to, and a checksum.
+    /// The octets, with the boot that they belong to. What `record(of:)` gives may be appended to them.
     public func encoded(boot: String = Boot.identifier) -> [UInt8] {
-        var octets = HeldEvents.magic
-        octets.append(text: boot)
-        octets.append(text: instance)
-        octets.append(sequence)
-        octets.append(UInt64(lines.count))
-        for line in lines {
-            octets.append(line.sequence)
-            octets.append(UInt64(bitPattern: line.boottime))
-            octets.append(text: line.type)
-            octets.append(text: line.interface ?? "")
-            octets.append(text: line.shownInterface ?? "")
-            octets.append(block: line.full)
-            octets.append(block: line.hashed)
-        }
-        return octets + Array(SHA256.hexadecimal(octets).utf8)
+        var head: [UInt8] = []
+        head.append(text: boot)
+        head.append(text: instance)
+        // Of the line before the first.
+        head.append(lines.first.map { $0.sequence - 1 } ?? sequence)
+        return HeldEvents.magic + head.record + lines.flatMap(\.record)
     }
 
-    /// Nil for anything but what `encoded` gave during the same boot. Lines that have become too old are left out.
+    /// What a further line adds; nil for a line that is for one reader alone.
+    public static func record(of line: FeedLine, disclosing disclosure: FeedDisclosure) -> [UInt8]? {
+        Line(line, disclosure)?.record
+    }
+
+    /// Nil for anything but what `encoded` gave during the same boot. Lines that have become too old, or are too many,
+    /// are left out, and so is a record at the end that was not written whole.
     public init?(_ octets: [UInt8], boot: String = Boot.identifier, at now: Timestamp = .now()) {
-        guard octets.count <= HeldEvents.maximumLength,
-            octets.count > HeldEvents.magic.count + HeldEvents.checksumLength
-        else { return nil }
-        let contents = Array(octets.dropLast(HeldEvents.checksumLength))
-        guard contents.starts(with: HeldEvents.magic),
-            octets.suffix(HeldEvents.checksumLength).elementsEqual(SHA256.hexadecimal(contents).utf8)
-        else { return nil }
-        var rest = contents.dropFirst(HeldEvents.magic.count)
+        guard octets.count <= HeldEvents.maximumLength, octets.starts(with: HeldEvents.magic) else { return nil }
+        var rest = octets.dropFirst(HeldEvents.magic.count)
         // Boot times of different boots cannot be compared.
-        guard rest.takeText() == boot, let instance = rest.takeText(), FeedEncoder.isInstance(instance),
-            let sequence = rest.takeNumber(), let count = rest.takeNumber(), count <= UInt64(HeldEvents.limit)
+        guard var head = rest.takeRecord(), head.takeText() == boot, let instance = head.takeText(),
+            FeedEncoder.isInstance(instance), var sequence = head.takeNumber(), sequence < .max, head.isEmpty
         else { return nil }
         var lines: [Line] = []
-        for _ in 0..<count {
-            guard let line = Line(&rest, instance), line.boottime <= now.boottime else { return nil }
+        while var record = rest.takeRecord() {
             // A hole would make readers believe that they have everything.
-            if let last = lines.last, line.sequence != last.sequence + 1 { return nil }
+            guard let line = Line(&record, instance), record.isEmpty, line.boottime <= now.boottime,
+                line.sequence == sequence + 1
+            else { return nil }
+            sequence = line.sequence
             lines.append(line)
         }
-        guard rest.isEmpty, sequence < .max, lines.last.map({ $0.sequence == sequence }) ?? true else { return nil }
         let oldest = now.boottime - HeldEvents.lifetime
-        self.init(instance: instance, sequence: sequence, lines: Array(lines.drop { $0.boottime < oldest }))
+        self.init(
+            instance: instance, sequence: sequence,
+            lines: Array(lines.suffix(HeldEvents.limit).drop { $0.boottime < oldest }))
     }
 }
 
 extension HeldEvents.Line {
+    fileprivate var record: [UInt8] {
+        var octets: [UInt8] = []
+        octets.append(sequence)
+        octets.append(UInt64(bitPattern: boottime))
+        octets.append(text: type)
+        octets.append(text: interface ?? "")
+        octets.append(text: shownInterface ?? "")
+        octets.append(block: full)
+        octets.append(block: hashed)
+        return octets.record
+    }
+
     fileprivate init?(_ octets: inout ArraySlice<UInt8>, _ instance: String) {
         guard let sequence = octets.takeNumber(), (1..<UInt64.max).contains(sequence),
             let boottime = octets.takeNumber(),
@@ -116,6 +124,18 @@ extension HeldEvents.Line {
                 line.dropLast().allSatisfy({ (0x20...0x7E).contains($0) })
             else { return nil }
         }
+    }
+}
+
+/// Octets of a record's checksum: of one that a killed process has not written whole it does not agree.
+private let checksumLength = 16
+
+extension [UInt8] {
+    /// As a record: its length, itself, a checksum.
+    fileprivate var record: [UInt8] {
+        var record: [UInt8] = []
+        record.append(block: self)
+        return record + Array(SHA256.hexadecimal(self).utf8.prefix(checksumLength))
     }
 }
 
@@ -138,6 +158,15 @@ extension ArraySlice<UInt8> {
         guard count >= 8 else { return nil }
         defer { removeFirst(8) }
         return prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The contents of the next record; nil where it is not whole.
+    fileprivate mutating func takeRecord() -> ArraySlice<UInt8>? {
+        guard let contents = takeBlock(), count >= checksumLength,
+            prefix(checksumLength).elementsEqual(SHA256.hexadecimal(contents).utf8.prefix(checksumLength))
+        else { return nil }
+        removeFirst(checksumLength)
+        return contents[...]
     }
 
     fileprivate mutating func takeText() -> String? {

@@ -1,4 +1,4 @@
-public import Platform
+internal import Platform
 
 /// The `auth` lines of a PAM service as libpam would run them, pam.conf(5), with everything that they include.
 public struct PAMStack: Hashable, Sendable {

@@ -74,36 +74,100 @@ import Testing
         #expect(HeldEvents(held.encoded(), at: Timestamp(wall: 0, boottime: 1)) == nil)
     }
 
-    @Test func garbageIsRefused() async throws {
+    /// A process that is killed leaves the last record cut; and what is damaged ends there.
+    @Test func whatIsNotWholeIsLeftOut() async throws {
         let (_, held) = try await filled(3)
         let octets = held.encoded()
-        for count in stride(from: 0, to: octets.count, by: 101) { #expect(HeldEvents(Array(octets[..<count])) == nil) }
+        func isBeginning(_ other: HeldEvents?) -> Bool {
+            guard let other else { return true }
+            return other.instance == held.instance && other.count <= held.count
+                && octets.starts(with: other.encoded())
+        }
+        for count in stride(from: 0, to: octets.count, by: 101) {
+            #expect(isBeginning(HeldEvents(Array(octets[..<count]))))
+        }
+        #expect(HeldEvents(octets.dropLast())?.count == held.count - 1)
+        #expect(HeldEvents(octets + [0]) == held)
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<500 {
             var broken = octets
             let place = Int.random(in: 0..<broken.count, using: &generator)
             broken[place] ^= UInt8.random(in: 1 ... .max, using: &generator)
-            #expect(HeldEvents(broken) == nil)
+            let other = HeldEvents(broken)
+            #expect(isBeginning(other) && other != held)
         }
-        #expect(HeldEvents(octets + [0]) == nil)
         #expect(HeldEvents([UInt8](repeating: 0, count: HeldEvents.maximumLength + 1)) == nil)
     }
 
-    /// With the checksum of its own, so that the contents have to be looked at.
+    @Test func linesAreAppendedOneByOne() async throws {
+        let bench = try Bench()
+        await bench.publish(2)
+        let before = try #require(await bench.held())
+        var encoder = FeedEncoder(continuing: before)
+        let records = try (0..<2).map { _ in
+            let line = encoder.line(for: FeedEvent(.agentStopped, at: .now()))
+            return try #require(HeldEvents.record(of: line, disclosing: FeedDisclosure()))
+        }
+        let after = try #require(HeldEvents(before.encoded() + records.joined()))
+        #expect(after.count == 4 && after.sequence == 4 && after.instance == before.instance)
+        // A line that is missing is not passed over.
+        #expect(HeldEvents(before.encoded() + records[1]) == nil)
+        // Where none is left the number goes on.
+        let empty = try #require(HeldEvents(before.encoded(), at: Timestamp(wall: 0, boottime: .max)))
+        #expect(empty.count == 0 && empty.sequence == 2 && HeldEvents(empty.encoded()) == empty)
+        #expect(HeldEvents(empty.encoded() + records.joined())?.sequence == 4)
+        let snapshot = encoder.snapshotLine(of: nil, permission: .denied)
+        #expect(HeldEvents.record(of: snapshot, disclosing: FeedDisclosure()) == nil)
+    }
+
+    /// With checksums that agree, so that the contents have to be looked at.
     @Test func contentsAreChecked() async throws {
         let (_, held) = try await filled(3)
-        let octets = held.encoded()
-        func changed(_ text: String, _ replacement: String) -> [UInt8] {
-            var contents = Array(octets.dropLast(64))
-            guard let place = Data(contents).range(of: Data(text.utf8)) else { return octets }
-            contents.replaceSubrange(place, with: Array(replacement.utf8))
-            return contents + Array(Checksum.of(contents).utf8)
+        #expect(HeldEvents(Records(held.encoded()).octets) == held)
+        func changed(_ text: String, _ replacement: String) -> HeldEvents? {
+            var records = Records(held.encoded())
+            let isFound = records.replace(text, with: replacement)
+            #expect(isFound)
+            return HeldEvents(records.octets)
         }
-        #expect(HeldEvents(changed("{\"schema\"", "{\"schema\"")) == held)
-        #expect(HeldEvents(changed("{\"schema\"", "{\"scheme\"")) == nil)
-        #expect(HeldEvents(changed("\"seq\":2,", "\"seq\":9,")) == nil)
-        #expect(HeldEvents(changed("\"agent.started\"", "\"agent.start\u{7}d\"")) == nil)
-        #expect(HeldEvents(changed("vicinity-held/1", "vicinity-held/2")) == nil)
-        #expect(HeldEvents(changed("}\n", "} ")) == nil)
+        #expect(changed("{\"schema\"", "{\"scheme\"") == nil)
+        #expect(changed("\"seq\":2,", "\"seq\":9,") == nil)
+        #expect(changed("\"agent.started\"", "\"agent.start\u{7}d\"") == nil)
+        #expect(changed("}\n", "} ") == nil)
+        #expect(HeldEvents(Array("vicinity-held/1\n".utf8) + held.encoded().dropFirst(16)) == nil)
+    }
+}
+
+/// Records taken apart, and put together with checksums of their own.
+private struct Records {
+    private let magic: [UInt8]
+    private var contents: [[UInt8]] = []
+
+    init(_ octets: [UInt8]) {
+        magic = Array(octets.prefix(16))
+        var rest = octets.dropFirst(16)
+        while rest.count >= 2 {
+            let length = Int(rest.removeFirst()) | Int(rest.removeFirst()) << 8
+            contents.append(Array(rest.prefix(length)))
+            rest = rest.dropFirst(length + 16)
+        }
+    }
+
+    /// Where it occurs first. False where it does not.
+    mutating func replace(_ text: String, with replacement: String) -> Bool {
+        for place in contents.indices {
+            guard let range = Data(contents[place]).range(of: Data(text.utf8)) else { continue }
+            contents[place].replaceSubrange(range, with: Array(replacement.utf8))
+            return true
+        }
+        return false
+    }
+
+    var octets: [UInt8] {
+        magic
+            + contents.flatMap { content in
+                [UInt8(truncatingIfNeeded: content.count), UInt8(truncatingIfNeeded: content.count >> 8)] + content
+                    + Array(Checksum.of(content).utf8.prefix(16))
+            }
     }
 }
