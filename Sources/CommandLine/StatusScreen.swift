@@ -132,7 +132,7 @@ struct StatusScreen {
         for (index, rule) in rules.prefix(Self.ruleLimit).enumerated() {
             let since = moment(rule["since"], day).map { "since \($0)" }
             // On which evidence it is there has been told of the network.
-            let because = shown(rule["text"])?.split(separator: ": ", maxSplits: 1).first.map { String($0) }
+            let because = shown(rule["text"]).map(Self.beforeEvidence)
             let text = [since, because].compactMap { $0 }.joined(separator: ": ")
             screen.add(index == 0 ? "rules" : "", shown(rule["name"]) ?? "?", .good, text)
         }
@@ -229,6 +229,12 @@ struct StatusScreen {
         return (snapshot[key]?.array ?? []).compactMap { name in
             name.string.map { .object(JSONObject([("name", .string($0))])) }
         }
+    }
+
+    /// What stands before a colon and a blank, if there are any.
+    private static func beforeEvidence(_ text: String) -> String {
+        let end = text.utf8.indices.first { text.utf8[$0...].starts(with: ": ".utf8) }
+        return String(text[..<(end ?? text.endIndex)])
     }
 
     /// Without the ` (FILE:LINE:COLUMN)` at the end.
