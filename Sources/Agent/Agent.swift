@@ -166,7 +166,7 @@ package final class Agent {
     private func followBus() {
         let bus = SystemBus(on: loop)
         let daemons = DaemonWatch(bus) { [unowned self] in dispatcher.verify($0) }
-        let sleepLock = SleepLock(bus)
+        let sleepLock = SleepLock(bus, on: loop)
         bus.onConnect = {
             daemons.connected()
             sleepLock.connected()

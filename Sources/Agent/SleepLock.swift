@@ -6,16 +6,27 @@ internal import SystemBus
 final class SleepLock {
     private static let logind = "org.freedesktop.login1"
 
+    /// µs; at boot logind waits for polkit, which is started for it.
+    private static let patience: UInt64 = 60_000_000
+    /// After so long it is asked again, twice as long each time (µs).
+    private static let retryDelays: ClosedRange<Int64> = 10_000_000...3_600_000_000
+
     private let bus: SystemBus
+    private let loop: EventLoop
     private var lock: FileDescriptor?
     private var isAsked = false
+    private var timer: EventLoop.Timer?
+    private var failures = 0
 
     /// Whether sleep has to wait for us.
     var isWanted = true {
         didSet { if isWanted != oldValue { follow() } }
     }
 
-    init(_ bus: SystemBus) { self.bus = bus }
+    init(_ bus: SystemBus, on loop: EventLoop) {
+        self.bus = bus
+        self.loop = loop
+    }
 
     /// To be called when the bus is there, and when it is again.
     func connected() {
@@ -36,11 +47,25 @@ final class SleepLock {
         isAsked = true
         bus.callForDescriptor(
             SleepLock.logind, "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "Inhibit",
-            [.text("sleep"), .text("Vicinity"), .text("Undoing what lowers protection"), .text("delay")]
+            [.text("sleep"), .text("Vicinity"), .text("Undoing what lowers protection"), .text("delay")],
+            limit: SleepLock.patience
         ) { [unowned self] descriptor in
             isAsked = false
             // One that came too late is let go at once.
             if isWanted { lock = consume descriptor }
+            if lock != nil { failures = 0 } else if isWanted { tryAgain() }
         }
+    }
+
+    private func tryAgain() {
+        if let timer { loop.cancel(timer) }
+        let delays = SleepLock.retryDelays
+        timer = loop.schedule(
+            at: Timestamp.now().boottime + min(delays.lowerBound << min(failures, 16), delays.upperBound)
+        ) { [unowned self] in
+            timer = nil
+            follow()
+        }
+        failures += 1
     }
 }

@@ -327,7 +327,9 @@ public struct RuleEngine: Sendable {
                 wanted, isActive: former == nil ? wasActive : wanted, protected: rule.leaning == .tightening,
                 limits: .init(perMinute: options.changesPerMinute, inRow: options.changesInRow), at: now)
             if let end = state.oscillation.heldUntil { next = min(next ?? .max, end) }
-            if state.oscillation.isHeld, !wasHeld { decisions.append(.ruleSkipped(rule, because: text(of: state.oscillation))) }
+            if state.oscillation.isHeld, !wasHeld {
+                decisions.append(.ruleSkipped(rule, because: text(of: state.oscillation)))
+            }
         }
 
         // The place on which the rule holds, as long as it does so undisputed; a rule off networks is not looked at

@@ -89,12 +89,15 @@ import WiFi
     }
 
     @Test func whatOnlyObservesAllowsNothingAndDemandsNothing() {
-        var bench = Bench(SecondFactorDemandTests.rules.replacing("pam = \"skip\"", with: "pam = \"skip\"\nmode = \"observe\""))
+        var bench = Bench(
+            SecondFactorDemandTests.rules.replacing("pam = \"skip\"", with: "pam = \"skip\"\nmode = \"observe\""))
         _ = bench.at(0, .joined("Home"))
         _ = bench.at(9_000)
         #expect(bench.engine.activeRules == ["skip"])
         #expect(!bench.engine.maySkipSecondFactor)
-        var other = self.bench("[rule.always]\non = \"any-wifi\"\nmode = \"observe\"\naccept-weak-evidence = \"a test\"\npam = \"require\"")
+        var other = self.bench(
+            "[rule.always]\non = \"any-wifi\"\nmode = \"observe\"\naccept-weak-evidence = \"a test\"\npam = \"require\""
+        )
         _ = other.at(0, .joined("Home"))
         _ = other.at(9_000)
         #expect(other.engine.maySkipSecondFactor)

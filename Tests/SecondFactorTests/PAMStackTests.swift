@@ -89,7 +89,8 @@ import Testing
             }
         }
         #expect(error("auth required\n") == "/etc/pam.d/test:1: expected a control and a module")
-        #expect(error("\n\nauth requird pam_oath.so\n") == "/etc/pam.d/test:3: the control requird is not to be understood")
+        #expect(
+            error("\n\nauth requird pam_oath.so\n") == "/etc/pam.d/test:3: the control requird is not to be understood")
         #expect(error("auth [success=ok pam_oath.so\n") == "/etc/pam.d/test:1: a [ without its ]")
         #expect(error("auth [success=0] pam_oath.so\n") != nil)
         #expect(error("auth [success] pam_oath.so\n") != nil)
