@@ -19,7 +19,7 @@ enum EventJournal {
             unsafe entries.append(iovec(iov_base: copy.baseAddress, iov_len: copy.count))
         }
         _ = unsafe sd_journal_sendv(entries, Int32(entries.count))
-        for unsafeentry in unsafe entries { unsafe entry.iov_base.deallocate() }
+        unsafe entries.forEach { unsafe $0.iov_base.deallocate() }
     }
 
     struct Field: Hashable {
