@@ -32,6 +32,7 @@ struct Feeding {
         var losses = 0
         for round in [Round(readers: 1_000, rate: 50, stuck: 50), Round(readers: 50, rate: 1_000, stuck: 50)] {
             let alone = try measure(Round(readers: 1, rate: round.rate, stuck: 0))
+            let free = try measure(Round(readers: round.readers, rate: round.rate, stuck: 0))
             let many = try measure(round)
             losses += many.losses
             report.section(
@@ -40,6 +41,10 @@ struct Feeding {
             report.add("99 %, one reader alone", alone.times.quantile(0.99), "us", key: "feed_p99_us_alone\(suffix)")
             report.add(
                 "99 %, of all lines of all readers", many.times.quantile(0.99), "us", key: "feed_p99_us\(suffix)")
+            let ratio = many.times.quantile(0.99) / free.times.quantile(0.99)
+            report.add(
+                "99 %, beside those who never read : without them", ratio, "", key: "feed_p99_ratio_stuck\(suffix)",
+                goal: "<= 2", isMet: ratio <= 2)
             report.add("median, of all lines of all readers", many.times.median, "us")
             report.add("until the last reader has it, 99 %", many.last.quantile(0.99), "us")
             report.add("lines a second, of all readers", Double(many.count) / many.elapsed, "")
