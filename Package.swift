@@ -52,7 +52,8 @@ let package = Package(
         .target(
             name: "Actions",
             dependencies: [
-                "ActionProtocol", "CPlatform", "CSystemd", "JSON", "Netlink", "Platform", "Rules", "SystemBus",
+                "ActionProtocol", "CPlatform", "CSystemd", "Environment", "JSON", "Netlink", "Platform", "Rules",
+                "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(name: "SecondFactor", dependencies: ["Platform"], swiftSettings: strict),
@@ -62,7 +63,8 @@ let package = Package(
         .target(
             name: "Acting",
             dependencies: [
-                "ActionProtocol", "Actions", "CSystemd", "InstalledRules", "JSON", "Platform", "Rules", "SystemBus",
+                "ActionProtocol", "Actions", "CSystemd", "Environment", "Hashing", "InstalledRules", "JSON", "Netlink",
+                "Platform", "Rules", "SystemBus", "Vicinity", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(name: "JSON", swiftSettings: strict),
@@ -141,7 +143,8 @@ let package = Package(
         .testTarget(
             name: "ActingTests",
             dependencies: [
-                "Acting", "ActionProtocol", "Actions", "CPlatform", "InstalledRules", "JSON", "Platform", "Rules",
+                "Acting", "ActionProtocol", "Actions", "CPlatform", "Environment", "InstalledRules", "JSON", "Netlink",
+                "Platform", "Rules", "TestSupport", "WiFi",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -44,7 +44,7 @@ enum CheckCommand: Subcommand {
             guard let directory = userRules else {
                 throw UsageError(description: "--user needs HOME or XDG_CONFIG_HOME to be an absolute path")
             }
-            return RuleSet.load(RuleFiles(directories: [directory], trust: .user(getuid())), reviewing: true)
+            return RuleSet.loadOfUser(RuleFiles(directories: [directory], trust: .user(getuid())), reviewing: true)
                 .diagnostics
         }
         guard arguments.operands.isEmpty else {
