@@ -88,6 +88,7 @@ package final class Agent {
             try ServiceManager.listener(at: paths.secondFactorSocket), on: loop,
             verify: { [unowned self] in watcher.verify($0) }, maySkip: { [unowned self] in engine.maySkipSecondFactor })
         let former = saved.flatMap { $0.isOfThisBoot ? $0 : nil }
+        dispatcher.resumed = Set(former?.rules ?? [])
         let isResuming = former?.isResumable(in: watcher.environment) ?? false
         engine = RuleEngine(
             ruleSet: rules?.ruleSet ?? RuleSet(),
@@ -130,7 +131,7 @@ package final class Agent {
 
     /// Opens the feed.
     private func serve(_ rules: InstalledRules?) throws -> PermissionBook {
-        let held = EventStore.left()
+        let held = store.left()
         if let held { encoder = FeedEncoder(continuing: held) }
         let key = HashKey.load(paths.hashKey)
         hashKey = key.key
@@ -271,7 +272,9 @@ package final class Agent {
     /// end what raises protection.
     private func hold(always: Bool = false) {
         guard engine.knowsWhatShallHold else { return }
-        dispatcher.hold(desiredStates, in: watcher.environment, always: always)
+        dispatcher.hold(
+            desiredStates, in: watcher.environment,
+            isLookedAfter: watcher.isConnectivityManaged || connectivityCheck != nil, always: always)
     }
 
     private var desiredStates: [StateRequest] {

@@ -5,15 +5,17 @@ internal import Platform
 /// The feed's last lines in a file in memory that the service manager keeps for the next agent, however this one ends:
 /// readers go on where they were, with the same numbers. Nothing of it is ever on a disk.
 final class EventStore {
-    /// There are two for a moment when a file has grown so much that it is written anew.
-    private static let names = ["events-a", "events-b"]
+    /// What the names of its files begin with. There are two for a moment when one has grown so much that it is written
+    /// anew, or another agent takes over.
+    private static let prefix = "events-"
     /// Octets, before that.
     private static let limit = HeldEvents.maximumLength / 4
 
     /// Whether it is time to begin anew.
     var isLarge: Bool { length > EventStore.limit }
 
-    private var name = names[1]
+    /// Under which something is kept.
+    private var names: Set<String> = []
     private var file: FileDescriptor?
     private var length = 0
     private let keep: (_ descriptor: Int32, _ name: String) -> Void
@@ -30,13 +32,13 @@ final class EventStore {
         self.letGo = letGo
     }
 
-    /// What the last agent left; of two files, the one that it went on with.
+    /// What the last agent left; of two files, the one that it went on with. To be called once, before `begin`.
     ///
-    /// - Parameter kept: descriptors that are closed here.
-    static func left(
-        _ kept: [(name: String, descriptor: Int32)] = ServiceManager.kept(names)
-    ) -> HeldEvents? {
-        let found = kept.compactMap { HeldEvents(contents(FileDescriptor(owning: $0.descriptor))) }
+    /// - Parameter passed: of these, those that are its own are closed here.
+    func left(_ passed: [ServiceManager.Passed] = ServiceManager.passed) -> HeldEvents? {
+        let kept = passed.filter { $0.name.hasPrefix(EventStore.prefix) }
+        names = Set(kept.map(\.name))
+        let found = kept.compactMap { HeldEvents(EventStore.contents(FileDescriptor(owning: $0.descriptor))) }
         return found.max { $0.sequence < $1.sequence }
     }
 
@@ -55,10 +57,10 @@ final class EventStore {
     func begin(with held: HeldEvents) {
         let octets = held.encoded()
         guard let new = try? Files.inMemory(octets) else { return end() }
-        let former = name
-        name = EventStore.names[former == EventStore.names[0] ? 1 : 0]
+        let name = EventStore.prefix + String(UInt64.random(in: 0 ... .max), radix: 16)
         keep(new.rawValue, name)
-        letGo(former)
+        names.forEach(letGo)
+        names = [name]
         file = consume new
         length = octets.count
     }
@@ -77,7 +79,8 @@ final class EventStore {
     }
 
     private func end() {
-        letGo(name)
+        names.forEach(letGo)
+        names = []
         file = nil
         length = 0
     }

@@ -33,28 +33,34 @@ enum ServiceManager {
 
     static func letGo(of name: String) { notify("FDSTOREREMOVE=1\nFDNAME=\(name)") }
 
-    /// What was kept under one of these names; ours from now on.
-    static func kept(_ names: [String]) -> [(name: String, descriptor: Int32)] {
-        var given: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-        let count = unsafe Int(sd_listen_fds_with_names(0, &given))
-        guard count > 0, let given = unsafe given else { return [] }
-        defer {
-            for place in 0..<count { unsafe free(given[place]) }
-            unsafe free(given)
-        }
-        return (0..<count).compactMap { place in
-            let name = unsafe given[place].map { unsafe String(cString: $0) } ?? ""
-            return names.contains(name) ? (name, SD_LISTEN_FDS_START + Int32(place)) : nil
-        }
+    struct Passed {
+        let name: String
+        let descriptor: Int32
     }
+
+    /// What was handed over at the start, ours from now on. Found out once: of a descriptor that has been closed since,
+    /// sd_listen_fds(3) says that nothing was.
+    static let passed: [Passed] = {
+        var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+        let count = unsafe Int(sd_listen_fds_with_names(0, &names))
+        guard count > 0, let names = unsafe names else { return [] }
+        defer {
+            for place in 0..<count { unsafe free(names[place]) }
+            unsafe free(names)
+        }
+        return (0..<count).map { place in
+            Passed(
+                name: unsafe names[place].map { unsafe String(cString: $0) } ?? "",
+                descriptor: SD_LISTEN_FDS_START + Int32(place))
+        }
+    }()
 
     private static func notify(_ state: String) { _ = unsafe sd_notify(0, state) }
 
     /// A stream socket at this path that everybody may connect to: the service manager's, in whose root-owned directory
     /// we could not make one, else our own.
     static func listener(at path: String) throws(SystemError) -> FileDescriptor {
-        let count = sd_listen_fds(0)
-        for descriptor in SD_LISTEN_FDS_START..<SD_LISTEN_FDS_START + max(count, 0)
+        for descriptor in passed.map(\.descriptor)
         where unsafe sd_is_socket_unix(descriptor, streamType, 1, path, 0) > 0 {
             try SystemError.check("fcntl", path) { fcntl(descriptor, F_SETFL, O_NONBLOCK) }
             // Whoever connects sees who listened last: not the service manager, who is root, but this process.

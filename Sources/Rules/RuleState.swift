@@ -14,6 +14,8 @@ struct RuleState {
     var isEntered = false
     /// After a restart, until that is decided anew: whether it held before.
     var before: Bool?
+    /// Its edge actions wait for what shows after sleep: until when at most (µs, boot time); `Int64.max` in sleep.
+    var wakesBy: Int64?
     /// It holds, and the network has been ready since it does.
     var wasReady = false
     /// The state actions that another rule overrules.

@@ -9,13 +9,13 @@ import Testing
 @Suite struct EventStoreTests {
     /// In the place of the service manager: keeps copies, which outlive whoever gave them.
     private final class Keeper {
-        var kept: [(name: String, descriptor: Int32)] = []
+        var kept: [ServiceManager.Passed] = []
 
         deinit { for entry in kept { close(entry.descriptor) } }
 
         func store() -> EventStore {
             EventStore(
-                keep: { [unowned self] in kept.append(($1, dup($0))) },
+                keep: { [unowned self] in kept.append(.init(name: $1, descriptor: dup($0))) },
                 letGo: { [unowned self] name in
                     for entry in kept where entry.name == name { close(entry.descriptor) }
                     kept.removeAll { $0.name == name }
@@ -23,7 +23,9 @@ import Testing
         }
 
         /// What the next agent finds, however the last one ended.
-        func left() -> HeldEvents? { EventStore.left(kept.map { ($0.name, dup($0.descriptor)) }) }
+        func left(to store: EventStore? = nil) -> HeldEvents? {
+            (store ?? self.store()).left(kept.map { .init(name: $0.name, descriptor: dup($0.descriptor)) })
+        }
     }
 
     private func line(_ encoder: inout FeedEncoder) -> FeedLine {
@@ -38,11 +40,12 @@ import Testing
         store.begin(with: try #require(empty(encoder)))
         #expect(keeper.left()?.sequence == 0)
         for _ in 0..<3 { store.append(line(&encoder), disclosing: encoder.disclosure) }
-        let left = try #require(keeper.left())
-        #expect(left.instance == encoder.instance && left.sequence == 3 && left.count == 3)
-        // The next one begins a file of its own with that.
+        // The next one begins a file of its own with that, and there is one, however many there were before.
         let next = keeper.store()
+        let left = try #require(keeper.left(to: next))
+        #expect(left.instance == encoder.instance && left.sequence == 3 && left.count == 3)
         next.begin(with: left)
+        #expect(keeper.kept.count == 1)
         var continued = FeedEncoder(continuing: left)
         next.append(line(&continued), disclosing: continued.disclosure)
         #expect(keeper.left()?.sequence == 4)
@@ -56,19 +59,24 @@ import Testing
         first.begin(with: try #require(empty(encoder)))
         first.append(line(&encoder), disclosing: encoder.disclosure)
         let left = try #require(keeper.left())
-        let second = EventStore(keep: { keeper.kept.append(($1, dup($0))) }, letGo: { _ in })
+        let second = EventStore(keep: { keeper.kept.append(.init(name: $1, descriptor: dup($0))) }, letGo: { _ in })
         second.begin(with: left)
         var continued = FeedEncoder(continuing: left)
         second.append(line(&continued), disclosing: continued.disclosure)
         #expect(keeper.kept.count == 2)
-        #expect(keeper.left()?.sequence == 2)
+        // And the one after that has only one again.
+        let third = keeper.store()
+        let both = try #require(keeper.left(to: third))
+        #expect(both.sequence == 2)
+        third.begin(with: both)
+        #expect(keeper.kept.count == 1)
     }
 
     @Test func garbageIsNothing() throws {
         let keeper = Keeper()
         for octets: [UInt8] in [[], Array("garbage".utf8), [UInt8](repeating: 0, count: 100_000)] {
             let file = try Files.inMemory(octets)
-            keeper.kept = [("events-a", dup(file.rawValue))]
+            keeper.kept = [.init(name: "events-a", descriptor: dup(file.rawValue))]
             #expect(keeper.left() == nil)
             for entry in keeper.kept { close(entry.descriptor) }
             keeper.kept = []
