@@ -91,6 +91,10 @@ final class SessionClient {
 
     /// Undoes everything, not only what lowers protection: nobody will come to do so later.
     func release(then done: @escaping () -> Void) async {
+        performer.tell = { report in
+            guard case .state(let rule, _, .failed(let problem)) = report else { return }
+            Log.write(.error, "rule \(rule): \(problem)")
+        }
         await performer.start()
         performer.take(.release) { if case .settled = $0 { done() } }
     }

@@ -4,7 +4,7 @@ internal import Glibc
 internal import InstalledRules
 internal import Platform
 
-/// `vicinity session`: does in a user's session what rule files ask for there, when the agent says that the time has
+/// `vicinity-session`: does in a user's session what rule files ask for there, when the agent says that the time has
 /// come. A unit of the user's service manager runs it as long as the user is logged in.
 public enum SessionProgram {
     /// Of the agent.

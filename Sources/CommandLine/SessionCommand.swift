@@ -1,6 +1,6 @@
 internal import Acting
 
-/// `vicinity session`: what the user's service manager runs.
+/// `vicinity session`: by hand what the user's service manager runs as `vicinity-session`.
 enum SessionCommand: Subcommand {
     static let name = "session"
     static let operands = ""
