@@ -122,7 +122,7 @@ let package = Package(
         // Tests.
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["CSystemd", "Netlink", "Platform", "SystemBus", "WiFi"],
+            name: "TestSupport", dependencies: ["Actions", "CSystemd", "Netlink", "Platform", "SystemBus", "WiFi"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "NetlinkTests", dependencies: ["CNetlink", "CPlatform", "Netlink", "Platform", "TestSupport"],

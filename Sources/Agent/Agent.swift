@@ -274,7 +274,7 @@ package final class Agent {
         guard engine.knowsWhatShallHold else { return }
         dispatcher.hold(
             desiredStates, in: watcher.environment,
-            isLookedAfter: watcher.isConnectivityManaged || connectivityCheck != nil, always: always)
+            isLookedAfter: watcher.isConnectivityLookedAfter || connectivityCheck != nil, always: always)
     }
 
     private var desiredStates: [StateRequest] {

@@ -294,6 +294,7 @@ enum NetworkManager {
         var word: Connectivity? {
             guard isAvailable, isEnabled else { return nil }
             switch state {  // NM_CONNECTIVITY_*
+            case 1: return Connectivity.none
             case 2: return .portal
             case 3: return .local
             case 4: return .internet

@@ -18,8 +18,15 @@ struct ConnectivityTracker: Sendable {
     /// Whether somebody looks who knows better than a check of our own.
     var isManaged: Bool { words[.manager] != nil }
 
-    /// - Parameter word: nil where the witness knows nothing any more.
-    mutating func take(_ word: Connectivity?, from witness: ConnectivityWitness) { words[witness] = word }
+    /// Whether a network manager looks, be it that there is nothing to look at now.
+    private(set) var isLookedAfter = false
+
+    /// - Parameter word: nil where the witness knows nothing any more. That there is no network may mean, from a manager,
+    ///   that it looks after none.
+    mutating func take(_ word: Connectivity?, from witness: ConnectivityWitness) {
+        if witness == .manager { isLookedAfter = word != nil }
+        words[witness] = word == Connectivity.none ? nil : word
+    }
 
     /// The way to the internet leads over this physical link from now on.
     ///

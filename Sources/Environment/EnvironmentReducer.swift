@@ -34,6 +34,7 @@ public struct EnvironmentReducer: Sendable {
 
     /// Whether a network manager tells how far packets get, so that nobody else has to try.
     var isConnectivityManaged: Bool { connectivity.isManaged }
+    var isConnectivityLookedAfter: Bool { connectivity.isLookedAfter }
 
     /// When `Observation.deadline` is due (µs, boot time); nil when time alone changes nothing.
     public var deadline: Int64? {

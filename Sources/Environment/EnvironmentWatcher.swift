@@ -32,6 +32,8 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     public var counters: ReceptionCounters { observer?.counters ?? ReceptionCounters() }
     /// Whether a network manager tells how far packets get, so that nobody else has to try.
     public var isConnectivityManaged: Bool { reducer.isConnectivityManaged }
+    /// Whether a network manager would, be it that there is no network now.
+    public var isConnectivityLookedAfter: Bool { reducer.isConnectivityLookedAfter }
     /// Whether this kernel has nl80211.
     public var hasWireless: Bool { observer?.hasWireless ?? false }
 

@@ -185,9 +185,11 @@ public final class FeedServer: @unchecked Sendable {
         if let permission = readableBy(peer) { decide(descriptor, reader, permission) }
         guard readers[descriptor] === reader else { return }
         reader.timer = loop.schedule(at: now + FeedServer.requestTime) { [weak self, weak reader] in
-            guard let reader else { return }
+            guard let self, let reader else { return }
             reader.timer = nil
-            self?.asked(descriptor, reader, FeedRequest())
+            // Of an agent that was busy the request has been waiting for, not the other way round.
+            ready(descriptor, .readable)
+            if readers[descriptor] === reader { asked(descriptor, reader, FeedRequest()) }
         }
     }
 

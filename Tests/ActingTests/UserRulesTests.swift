@@ -12,10 +12,6 @@ import WiFi
 @testable import Acting
 @testable import Rules
 
-private enum ActionLoop {
-    static let isRunning: Bool = (try? ActionActor.shared.loop.start()) != nil
-}
-
 /// A user's own rules, as far as the session's helper decides.
 @Suite(.timeLimit(.minutes(10))) struct UserRulesTests {
     init() { #expect(ActionLoop.isRunning) }

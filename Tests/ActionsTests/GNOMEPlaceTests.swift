@@ -2,6 +2,7 @@
 import Foundation
 import Platform
 @testable import Rules
+import TestSupport
 import Testing
 
 /// With dconf itself on a bus of the test's own; packaging/install-build-dependencies installs both.

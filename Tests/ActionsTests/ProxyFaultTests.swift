@@ -1,6 +1,7 @@
 @testable import Actions
 import Foundation
 import Platform
+import TestSupport
 import Testing
 
 /// A small one of its own, as long as the test holds it.

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Platform
 @testable import Rules
+import TestSupport
 import Testing
 
 /// What `vicinity proxy reset` takes away.

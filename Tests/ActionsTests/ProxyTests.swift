@@ -3,6 +3,7 @@ import Foundation
 import Platform
 @testable import Rules
 import SystemBus
+import TestSupport
 import Testing
 
 /// A tree of its own for a test.

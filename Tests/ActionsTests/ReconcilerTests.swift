@@ -132,11 +132,6 @@ private func want(
         wishes.map { place, values in (place, values.mapValues { Setting.value($0) }) })
 }
 
-/// The loop of the actor, on a thread of its own.
-enum ActionLoop {
-    static let isRunning: Bool = (try? ActionActor.shared.loop.start()) != nil
-}
-
 @Suite struct ReconcilerTests {
     init() { #expect(ActionLoop.isRunning) }
 

@@ -1,6 +1,7 @@
 import Glibc
 import Platform
 import Rules
+import TestSupport
 import Testing
 
 @testable import Actions

@@ -4,6 +4,7 @@ import Foundation
 import Platform
 @testable import Rules
 import SystemBus
+import TestSupport
 import Testing
 
 /// The variables of a service manager, as org.freedesktop.systemd1(5) has them, on a thread of its own.

@@ -52,6 +52,41 @@ import Testing
         }
     }
 
+    /// As one that has just been started is: who came before it listened has said what they want long ago.
+    @Test func aBusyAgentHearsTheRequestThatIsThere() async throws {
+        let (_, held) = try await filled(3)
+        let path = NSTemporaryDirectory() + "feed-\(UInt64.random(in: 0 ... .max))"
+        defer { unlink(path) }
+        let asked = DispatchSemaphore(value: 0)
+        let encoder = FeedEncoder(continuing: held)
+        let loop = try EventLoop()
+        let server = try FeedServer(
+            at: path, on: loop, held: held,
+            permission: { _ in
+                // Asked as the connection is accepted: the time for the request is over when this ends.
+                asked.wait()
+                let end = Timestamp.now().boottime + 150_000
+                while Timestamp.now().boottime < end {}
+                return .full
+            }, encoder: { encoder }, snapshot: { encoder.snapshotLine(of: nil, permission: $0) })
+        try loop.start()
+        var request = FeedRequest()
+        request.since = (held.instance, held.sequence - 2)
+        var client = try FeedClient(connectingTo: path, request: request, patience: 20)
+        asked.signal()
+        #expect(client.json()?["type"]?.string == "environment.snapshot")
+        for sequence in held.sequence - 1...held.sequence {
+            #expect(client.json()?["seq"]?.integer == Int64(sequence))
+        }
+        await withCheckedContinuation { continuation in
+            loop.perform {
+                server.stop()
+                loop.stop()
+                continuation.resume()
+            }
+        }
+    }
+
     @Test func thereAreAThousandAtMost() async throws {
         let (_, held) = try await filled(3_000)
         #expect(held.count == HeldEvents.limit)
