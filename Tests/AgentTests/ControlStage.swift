@@ -181,11 +181,14 @@ final class FakePolkit: @unchecked Sendable {
     ///
     /// - Parameter asked: what comes of asking again.
     func respond(_ answer: Answer, then asked: [Answer] = []) {
-        state.withLock { $0.asked = asked + $0.asked }
+        let done = DispatchSemaphore(value: 0)
         loop.perform { [self] in
+            state.withLock { $0.asked = asked + $0.asked }
             for (call, cancellation) in waiting { self.answer(call, answer, cancellation) }
             waiting = []
+            done.signal()
         }
+        #expect(done.wait(timeout: .now() + 20) == .success)
     }
 
     private func take(_ call: BusCall) {

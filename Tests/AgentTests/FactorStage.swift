@@ -126,7 +126,7 @@ final class FactorStage: @unchecked Sendable {
                 state.withLock { $0.stackProblem }
             }
             broker.publish = { [self] in note($0) }
-            system.onConnect = { broker.connected() }
+            system.onConnect = { [unowned broker] in broker.connected() }
             system.connect()
             (self.system, self.broker) = (system, broker)
         }
