@@ -87,8 +87,8 @@ let package = Package(
             name: "Agent",
             dependencies: [
                 "ActionProtocol", "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "Hashing",
-                "InstalledRules", "JSON", "Netlink", "Platform", "ProbeProtocol", "Probing", "Rules", "SystemBus",
-                "WiFi",
+                "InstalledRules", "JSON", "Netlink", "Platform", "ProbeProtocol", "Probing", "Rules",
+                "SecondFactor", "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
@@ -173,7 +173,7 @@ let package = Package(
             dependencies: [
                 "ActionProtocol", "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing", "JSON",
                 "Netlink", "Platform",
-                "Rules", "SystemBus", "TestSupport", "WiFi",
+                "Rules", "SecondFactor", "SystemBus", "TestSupport", "WiFi",
             ],
             swiftSettings: strict),
     ],

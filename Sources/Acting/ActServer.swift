@@ -43,7 +43,8 @@ final class ActServer {
         places.onLoss = { [unowned reconciler] in reconciler.reassert($0) }
         let edges = Edges(
             places: places, commands: SystemCommands(manager),
-            lock: { () async throws(PlaceError) in try await SessionLock(bus).lock() })
+            lock: { () async throws(PlaceError) in try await SessionLock(bus).lock() },
+            disconnect: { (links) async throws(PlaceError) in try await LinkCut(bus).cut(links) })
         performer = Performer(book: book, reconciler: reconciler, edges: edges, isOfUser: false)
         performer.tell = { [unowned self] report in
             if let agent { conversations[agent.number]?.tell(report) }

@@ -10,17 +10,21 @@ final class Edges: EdgePerforming {
     private let commands: any CommandPerforming
     /// Locks the session; nil where that is another process's business.
     private let lock: (() async throws(PlaceError) -> Void)?
+    /// Takes links down; nil where that is another process's business.
+    private let disconnect: (([String]) async throws(PlaceError) -> Void)?
     /// Tells the person; nil where that is another process's business.
     private let notify: ((EdgeAction.Notification) async throws(PlaceError) -> Void)?
 
     init(
         places: any Places, commands: any CommandPerforming,
         lock: (() async throws(PlaceError) -> Void)? = nil,
+        disconnect: (([String]) async throws(PlaceError) -> Void)? = nil,
         notify: ((EdgeAction.Notification) async throws(PlaceError) -> Void)? = nil
     ) {
         self.places = places
         self.commands = commands
         self.lock = lock
+        self.disconnect = disconnect
         self.notify = notify
     }
 
@@ -56,10 +60,13 @@ final class Edges: EdgePerforming {
         case .lock:
             guard let lock else { throw .failed("this process locks no session") }
             try await lock()
+        case .disconnect:
+            guard let disconnect else { throw .failed("this process takes down no link") }
+            try await disconnect(links)
         case .notify(let notification):
             guard let notify else { throw .failed("this process notifies nobody") }
             try await notify(notification)
-        case .secondFactor: throw .failed("this version asks for no second factor")
+        case .secondFactor: throw .failed("the agent asks for second factors itself")
         case .command: break
         }
     }

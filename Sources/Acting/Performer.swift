@@ -156,7 +156,14 @@ final class Performer {
         guard actions.indices.contains(action.index) else {
             return tell(.ended(id: id, ActionEnd(.failed, because: "the rule has no such action")))
         }
-        let wanted = actions[action.index].value
+        var wanted = actions[action.index].value
+        if let consequence = action.consequence {
+            guard let following = wanted.following(consequence) else {
+                return tell(.ended(id: id, ActionEnd(.failed, because: "the second factor has no such consequence")))
+            }
+            wanted = following
+        }
+        let performed = wanted
         serial += 1
         let mine = serial
         runningCount += 1
@@ -164,7 +171,7 @@ final class Performer {
         let task = ActionActor.task {
             // What another agent had asked for is over before this one's begins.
             for task in former { await task.value }
-            let end = await edges.perform(wanted, of: rule, action.record, id: mine) {
+            let end = await edges.perform(performed, of: rule, action.record, id: mine) {
                 if self.running[id]?.serial == mine { self.tell(.started(id: id)) }
             }
             runningCount -= 1
@@ -255,6 +262,19 @@ extension HelperRequest.Daemon {
         case (.firewalld, .zone), (.networkManager, .networkManager): true
         default: false
         }
+    }
+}
+
+extension EdgeAction {
+    /// What follows it where it is a second factor, and this process may be asked for that.
+    fileprivate func following(_ consequence: NamedConsequence) -> EdgeAction? {
+        guard case .secondFactor(let factor) = self else { return nil }
+        let consequences =
+            switch consequence.outcome {
+            case .success: factor.onSuccess
+            case .failure: factor.onFailure
+            }
+        return consequences.indices.contains(consequence.index) ? consequences[consequence.index].action : nil
     }
 }
 

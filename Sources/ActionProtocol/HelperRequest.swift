@@ -62,13 +62,34 @@ public struct NamedAction: Hashable, Sendable {
     public var edge: Edge
     /// Among the rule's actions on that edge.
     public var index: Int
+    /// Of a second factor that was asked for: what follows. Nil: the action itself.
+    public var consequence: NamedConsequence?
     public var record: EventRecord
 
-    public init(rule: String, edge: Edge, index: Int, record: EventRecord) {
+    public init(
+        rule: String, edge: Edge, index: Int, consequence: NamedConsequence? = nil, record: EventRecord
+    ) {
         self.rule = rule
         self.edge = edge
         self.index = index
+        self.consequence = consequence
         self.record = record
+    }
+}
+
+/// What follows a second factor, by its place in the rule files.
+public struct NamedConsequence: Hashable, Sendable {
+    public enum Outcome: String, Hashable, Sendable {
+        case success, failure
+    }
+
+    public var outcome: Outcome
+    /// Among those of this outcome.
+    public var index: Int
+
+    public init(_ outcome: Outcome, index: Int) {
+        self.outcome = outcome
+        self.index = index
     }
 }
 
@@ -92,6 +113,10 @@ extension HelperRequest {
                 writer.field("rule", action.rule)
                 writer.field("edge", action.edge.rawValue)
                 writer.field("index", action.index)
+                if let consequence = action.consequence {
+                    writer.field("outcome", consequence.outcome.rawValue)
+                    writer.field("consequence", consequence.index)
+                }
                 writer.key("record")
                 action.record.write(to: &writer)
             case .cancel(let id):
@@ -184,6 +209,18 @@ extension NamedAction {
             let edge = value["edge"]?.string.flatMap(Edge.init), let record = EventRecord(value["record"])
         else { return nil }
         self.init(rule: rule, edge: edge, index: index, record: record)
+        guard value["outcome"] != nil || value["consequence"] != nil else { return }
+        // One without the other would be taken for the action itself.
+        guard let consequence = NamedConsequence(value) else { return nil }
+        self.consequence = consequence
+    }
+}
+
+extension NamedConsequence {
+    init?(_ value: JSONValue) {
+        guard let outcome = value["outcome"]?.string.flatMap(Outcome.init), let index = Name.index(value["consequence"])
+        else { return nil }
+        self.init(outcome, index: index)
     }
 }
 

@@ -41,7 +41,8 @@ package final class Agent {
     private var permissions: PermissionBook?
     private var hashKey = HashKey.random()
     private var clock: ClockWatch?
-    private var bus: SystemBus?
+    private let bus: SystemBus
+    private let broker: SecondFactorBroker
     private var sleepLock: SleepLock?
     private var heartbeat: Heartbeat?
     private var secondFactorQueries: SecondFactorQueries?
@@ -53,6 +54,8 @@ package final class Agent {
         self.paths = paths
         watcher = EnvironmentWatcher(on: loop)
         dispatcher = ActionDispatcher(helper: paths.rootHelper, on: loop)
+        bus = SystemBus(on: loop)
+        broker = SecondFactorBroker(on: loop, bus)
         prober = Prober(on: loop)
         checker = ConnectivityChecker(on: loop, with: prober)
         analytics = AnalyticsLog(path: paths.analytics) { [unowned self] error in
@@ -62,6 +65,9 @@ package final class Agent {
             report("history", "\(error): the history misses lines")
         }
         dispatcher.publish = { [unowned self] in publish($0) }
+        broker.publish = { [unowned self] in publish($0) }
+        dispatcher.factors = broker
+        dispatcher.holdRule = { [unowned self] in holdFollowingFactor($0, $1) }
         dispatcher.onOutdated = { [unowned self] in reload() }
         dispatcher.report = { [unowned self] in if let problem = $1 { report($0, problem) } else { problems[$0] = nil }
         }
@@ -86,7 +92,7 @@ package final class Agent {
         try listenForSessions()
         secondFactorQueries = try SecondFactorQueries(
             try ServiceManager.listener(at: paths.secondFactorSocket), on: loop,
-            verify: { [unowned self] in watcher.verify($0) }, maySkip: { [unowned self] in engine.maySkipSecondFactor })
+            verify: { [unowned self] in watcher.verify($0) }, maySkip: { [unowned self] in maySkipSecondFactor })
         let former = saved.flatMap { $0.isOfThisBoot ? $0 : nil }
         dispatcher.resumed = Set(former?.rules ?? [])
         let isResuming = former?.isResumable(in: watcher.environment) ?? false
@@ -165,16 +171,16 @@ package final class Agent {
     }
 
     private func followBus() {
-        let bus = SystemBus(on: loop)
         let daemons = DaemonWatch(bus) { [unowned self] in dispatcher.verify($0) }
         let sleepLock = SleepLock(bus, on: loop)
-        bus.onConnect = {
+        bus.onConnect = { [unowned self] in
             daemons.connected()
             sleepLock.connected()
+            broker.connected()
         }
         bus.onReturn = { daemons.returned() }
         bus.connect()
-        (self.bus, self.sleepLock) = (bus, sleepLock)
+        self.sleepLock = sleepLock
     }
 
     /// The machine may sleep when what lowers protection has been undone.
@@ -212,7 +218,8 @@ package final class Agent {
         ServiceManager.stopping()
         watcher.onChange = nil
         watcher.afterChange = nil
-        bus?.close()
+        broker.stop()
+        bus.close()
         heartbeat?.stop()
         secondFactorQueries?.stop()
         if let timer { loop.cancel(timer.timer) }
@@ -257,8 +264,8 @@ package final class Agent {
                 remember(HistoryRecord(decision, at: now, rulesDigest: rulesDigest))
             case .cancel(let rule, let edge): dispatcher.cancel(rule: rule, edge: edge)
             case .run(let request): dispatcher.run(request)
-            case .stateChanged(_, let request):
-                if let request, !AgentAbilities.carriesOut(request.action) { refuse(request) }
+            // What shall hold is said as a whole.
+            case .stateChanged: break
             case .probe(let request): probe(request)
             case .cancelProbe(let identifier):
                 if let probe = probes.removeValue(forKey: identifier) { prober.cancel(probe) }
@@ -273,12 +280,8 @@ package final class Agent {
     private func hold(always: Bool = false) {
         guard engine.knowsWhatShallHold else { return }
         dispatcher.hold(
-            desiredStates, in: watcher.environment,
+            engine.desiredStates, in: watcher.environment,
             isLookedAfter: watcher.isConnectivityLookedAfter || connectivityCheck != nil, always: always)
-    }
-
-    private var desiredStates: [StateRequest] {
-        engine.desiredStates.filter { AgentAbilities.carriesOut($0.action) }
     }
 
     private func schedule() {
@@ -369,13 +372,20 @@ package final class Agent {
         }
     }
 
-    // MARK: Actions
+    // MARK: Second factors
 
-    /// Whoever wrote the rule has to learn that it is not in force.
-    private func refuse(_ request: StateRequest) {
-        var fact = dispatcher.newFact(request.rule.name, request.index, request.action.kind)
-        fact.because = AgentAbilities.limits
-        publish(FeedEvent(.actionFailed(fact), at: .now()))
+    private var maySkipSecondFactor: Bool {
+        engine.maySkipSecondFactor && !broker.hasOpenDemand && !dispatcher.isFactorDue
+    }
+
+    /// - Returns: why not.
+    private func holdFollowingFactor(_ rule: String, _ request: HoldRequest) -> String? {
+        do throws(OverrideError) {
+            _ = try hold(rule, request)
+            return nil
+        } catch {
+            return error.description
+        }
     }
 
     // MARK: Feed

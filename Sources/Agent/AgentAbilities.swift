@@ -1,19 +1,19 @@
-public import Rules
+internal import Rules
 
 /// Who carries out what.
-public enum AgentAbilities {
-    public static let limits = "this version asks for no second factor, nor answers whether one is needed"
-
+enum AgentAbilities {
     enum Performer {
-        case root, sessions, nobody
+        case root, sessions
+        /// This process.
+        case agent
     }
 
     static func performer(of action: EdgeAction) -> Performer {
         switch action {
-        case .command, .vpn, .lock: .root
+        case .command, .vpn, .lock, .disconnect: .root
         case .unit(let unit): unit.scope == .user ? .sessions : .root
         case .notify: .sessions
-        case .secondFactor: .nobody
+        case .secondFactor: .agent
         }
     }
 
@@ -34,18 +34,6 @@ public enum AgentAbilities {
         case .vpn, .firewall: true
         // Nobody's place: whoever asks is answered from what holds.
         case .pam: false
-        }
-    }
-
-    public static func carriesOut(_ action: EdgeAction) -> Bool { performer(of: action) != .nobody }
-
-    public static func carriesOut(_ action: StateAction) -> Bool { isOfMachine(action) || isOfSession(action) }
-
-    /// Whether any of it is left undone.
-    public static func leavesOut(_ rules: some Sequence<Rule>) -> Bool {
-        rules.contains { rule in
-            rule.states.contains { !carriesOut($0.value) }
-                || (rule.enter + rule.leave).contains { !carriesOut($0.value) }
         }
     }
 }

@@ -160,7 +160,7 @@ package final class ControlService {
             return finish(call) { $0.refuse(call, .busy, "too many calls wait for polkit; try again later") }
         }
         let details = ["polkit.message": "Authentication is required to \(request.purpose)"]
-        authority.check(call.sender, request.action, details, mayAsk: call.mayAsk) { [weak self] verdict in
+        authority.check(.busName(call.sender), request.action, details, mayAsk: call.mayAsk) { [weak self] verdict in
             guard let self else { return }
             waiting.answered(user)
             if verdict == .authorized { return carryOut(request, call, user, isUsers: false) }

@@ -59,7 +59,11 @@ enum EventJournal {
             case .actionFailed(let action): self.init(action, "failed", isFailure: true)
             case .actionCancelled(let action): self.init(action, "cancelled")
             case .actionReverted(let action): self.init(action, "reverted")
-            case .environment, .actionStarted, .agentStarted, .agentReloaded, .agentStopped: return nil
+            case .secondFactorPassed(let factor): self.init(factor, "passed")
+            case .secondFactorFailed(let factor): self.init(factor, "failed", isFailure: true)
+            case .secondFactorExpired(let factor): self.init(factor, "expired", isFailure: true)
+            case .environment, .secondFactorRequested, .actionStarted, .agentStarted, .agentReloaded, .agentStopped:
+                return nil
             }
         }
 
@@ -77,6 +81,16 @@ enum EventJournal {
                 Field(name: "VICINITY_RULE", value: rule.name),
                 Field(name: "VICINITY_RULE_FILE", value: "\(rule.file):\(rule.line)"),
             ]
+        }
+
+        private init(_ factor: FeedEvent.SecondFactorFact, _ end: String, isFailure: Bool = false) {
+            let user = factor.user.map { " of \($0)" } ?? ""
+            let because = factor.because.map { ": \($0)" } ?? ""
+            message = "rule \(factor.rule): second factor\(user) \(end)\(because)"
+            self.isFailure = isFailure
+            fields = [Field(name: "VICINITY_RULE", value: factor.rule)]
+            if let network = factor.network { fields.append(Field(name: "VICINITY_NETWORK", value: network)) }
+            if let user = factor.user { fields.append(Field(name: "VICINITY_USER", value: user)) }
         }
 
         private init(_ action: FeedEvent.ActionFact, _ end: String, isFailure: Bool = false) {

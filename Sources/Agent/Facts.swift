@@ -88,7 +88,7 @@ extension HistoryRecord {
         evidence = match.evidence.map(\.kind)
     }
 
-    /// Nil for what is no action's.
+    /// Nil for what is no action's and no second factor's.
     init?(_ event: FeedEvent, rulesDigest: String) {
         switch event.body {
         case .actionStarted(let fact), .actionSucceeded(let fact), .actionFailed(let fact), .actionCancelled(let fact),
@@ -100,6 +100,11 @@ extension HistoryRecord {
             action.because = fact.because
             action.user = fact.user
             self.action = action
+        case .secondFactorRequested(let fact), .secondFactorPassed(let fact), .secondFactorFailed(let fact),
+            .secondFactorExpired(let fact):
+            self.init(event.type, at: event.time, rulesDigest: rulesDigest)
+            secondFactor = SecondFactor(
+                rule: fact.rule, network: fact.network, user: fact.user, because: fact.because)
         default: return nil
         }
     }

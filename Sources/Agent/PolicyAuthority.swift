@@ -16,9 +16,30 @@ final class PolicyAuthority {
         case failed(String?)
     }
 
+    /// Who is to be allowed something.
+    enum Subject: Hashable {
+        /// Whoever has a unique name on the bus. The name is nobody else's ever, unlike the number of a process.
+        case busName(String)
+        /// Whoever sits at a session, by logind's identifier.
+        case session(String)
+
+        fileprivate var argument: BusArgument {
+            switch self {
+            case .busName(let name): .structure([.text("system-bus-name"), .properties(["name": .text(name)])])
+            case .session(let id): .structure([.text("unix-session"), .properties(["session-id": .text(id)])])
+            }
+        }
+    }
+
+    /// One that is open.
+    struct Question: Hashable {
+        fileprivate let cancellation: String
+    }
+
     private static let name = "org.freedesktop.PolicyKit1"
     private static let path = "/org/freedesktop/PolicyKit1/Authority"
     private static let interface = "org.freedesktop.PolicyKit1.Authority"
+    private static let cancelled = "org.freedesktop.PolicyKit1.Error.Cancelled"
     /// What a person may take, µs.
     private static let patience: UInt64 = 120_000_000
 
@@ -32,39 +53,42 @@ final class PolicyAuthority {
         self.limit = limit
     }
 
-    /// Asks whether whoever has the unique name `sender` may do `action`. The name is nobody else's ever, unlike the
-    /// number of a process.
+    /// Asks whether `subject` may do `action`.
     ///
     /// - Parameters:
     ///   - details: what the person who is asked is told besides.
     ///   - mayAsk: whether a person may be asked.
+    ///   - limit: how long that may take, µs; nil: as long as it usually may.
+    /// - Returns: what `cancel` takes as long as there is no answer.
+    @discardableResult
     func check(
-        _ sender: String, _ action: String, _ details: [String: String], mayAsk: Bool,
+        _ subject: Subject, _ action: String, _ details: [String: String], mayAsk: Bool, limit: UInt64? = nil,
         _ body: @escaping (Verdict) -> Void
-    ) {
+    ) -> Question {
         lastIdentifier += 1
-        let cancellation = "vicinity-\(lastIdentifier)"
+        let question = Question(cancellation: "vicinity-\(lastIdentifier)")
         bus.call(
             PolicyAuthority.name, PolicyAuthority.path, PolicyAuthority.interface, "CheckAuthorization",
             [
-                .structure([.text("system-bus-name"), .properties(["name": .text(sender)])]), .text(action),
-                .strings(details),
+                subject.argument, .text(action), .strings(details),
                 // AllowUserInteraction
-                .unsigned(mayAsk ? 1 : 0), .text(cancellation),
+                .unsigned(mayAsk ? 1 : 0), .text(question.cancellation),
             ],
-            limit: mayAsk ? PolicyAuthority.patience : limit, startsService: true
+            limit: limit ?? (mayAsk ? PolicyAuthority.patience : self.limit), startsService: true
         ) { [weak self] reply in
             let verdict = PolicyAuthority.verdict(of: reply, mayAsk: mayAsk)
-            if case .failed = verdict { self?.cancel(cancellation) }
+            // polkit's word that it has been cancelled is no reason to do so again.
+            if case .failed(let error) = verdict, error != PolicyAuthority.cancelled { self?.cancel(question) }
             body(verdict)
         }
+        return question
     }
 
     /// Nobody waits for the person any longer: the dialogue goes.
-    private func cancel(_ identifier: String) {
+    func cancel(_ question: Question) {
         bus.call(
             PolicyAuthority.name, PolicyAuthority.path, PolicyAuthority.interface, "CancelCheckAuthorization",
-            [.text(identifier)]
+            [.text(question.cancellation)]
         ) { _ in }
     }
 

@@ -52,6 +52,21 @@ public struct HistoryRecord: Hashable, Sendable {
         }
     }
 
+    public struct SecondFactor: Hashable, Sendable {
+        public var rule: String
+        /// In the rule files; nil where the rule is about none.
+        public var network: String?
+        public var user: String?
+        public var because: String?
+
+        public init(rule: String, network: String?, user: String? = nil, because: String? = nil) {
+            self.rule = rule
+            self.network = network
+            self.user = user
+            self.because = because
+        }
+    }
+
     public var time: Timestamp
     /// As in the feed, such as `rule.activated`.
     public var type: String
@@ -60,6 +75,7 @@ public struct HistoryRecord: Hashable, Sendable {
     public var evidence: [String] = []
     public var rule: Rule?
     public var action: Action?
+    public var secondFactor: SecondFactor?
     /// SHA-256 of the rule files in force, in hexadecimal digits; empty where there are none.
     public var rulesDigest: String
     /// A UUID; boot times of different boots cannot be compared.
@@ -100,6 +116,14 @@ public struct HistoryRecord: Hashable, Sendable {
                 }
             }
             if let action { write(action, to: &writer) }
+            if let secondFactor {
+                writer.object("second_factor") {
+                    $0.field("rule", cut(secondFactor.rule))
+                    $0.field("network", secondFactor.network.map(cut))
+                    if let user = secondFactor.user { $0.field("user", cut(user)) }
+                    if let because = secondFactor.because { $0.field("because", cut(because)) }
+                }
+            }
             writer.field("rules_digest", rulesDigest)
         }
         writer.endLine()

@@ -131,8 +131,8 @@ enum HistoryCommand: Subcommand {
 extension FeedTypes {
     /// What the history holds.
     static let recorded = all.filter { type in
-        ["network.", "rule.", "action."].contains { type.hasPrefix($0) }
+        ["network.", "rule.", "action.", "second_factor."].contains { type.hasPrefix($0) }
     }
 
-    static let recordedFamilies = ["network.*", "rule.*", "action.*"]
+    static let recordedFamilies = ["network.*", "rule.*", "action.*", "second_factor.*"]
 }

@@ -32,6 +32,12 @@ struct HistoryRow {
                 "(\(rule["file"]?.string ?? "?"):\(rule["line"]?.integer ?? 0))",
             ].filter { !$0.isEmpty }
         }
+        if let factor = record["second_factor"] {
+            return [
+                factor["rule"]?.string, factor["network"]?.string.map { "on \($0)" },
+                factor["user"]?.string.map { "of \($0)" }, factor["because"]?.string,
+            ].compactMap(\.self)
+        }
         guard let action = record["action"] else { return [] }
         var parts = [
             action["rule"]?.string ?? "?", "\(action["kind"]?.string ?? "?") \(action["index"]?.integer ?? 0)",
@@ -45,9 +51,11 @@ struct HistoryRow {
 
     private static func color(of type: String) -> String? {
         switch type {
-        case "network.entered", "rule.activated", "action.succeeded": Screen.Paint.good.rawValue
-        case "action.failed": Screen.Paint.bad.rawValue
-        case "network.left", "rule.deactivated", "action.cancelled": Screen.Paint.notable.rawValue
+        case "network.entered", "rule.activated", "action.succeeded", "second_factor.passed":
+            Screen.Paint.good.rawValue
+        case "action.failed", "second_factor.failed", "second_factor.expired": Screen.Paint.bad.rawValue
+        case "network.left", "rule.deactivated", "action.cancelled", "second_factor.requested":
+            Screen.Paint.notable.rawValue
         default: nil
         }
     }
@@ -64,11 +72,13 @@ struct HistoryRow {
 
     var csv: String {
         let (network, rule, action) = (record["network"], record["rule"], record["action"])
+        let factor = record["second_factor"]
         let cells: [JSONValue?] = [
-            record["time"], record["type"], network?["name"], network?["assurance"], network?["minutes"],
+            record["time"], record["type"], network?["name"] ?? factor?["network"], network?["assurance"], network?["minutes"],
             .string((record["evidence"]?.array ?? []).compactMap(\.string).joined(separator: " ")),
-            rule?["name"] ?? action?["rule"], rule?["file"], rule?["line"], action?["index"], action?["kind"],
-            action?["exit"], action?["duration_ms"], action?["user"], rule?["because"] ?? action?["because"],
+            rule?["name"] ?? action?["rule"] ?? factor?["rule"], rule?["file"], rule?["line"], action?["index"], action?["kind"],
+            action?["exit"], action?["duration_ms"], action?["user"] ?? factor?["user"],
+            rule?["because"] ?? action?["because"] ?? factor?["because"],
             record["rules_digest"], record["boot"],
         ]
         return Self.csv(cells.map { $0?.string ?? $0?.integer.map { "\($0)" } ?? "" })

@@ -35,7 +35,6 @@ enum RulesCommand: Subcommand {
         case .json: Output.write(json(ruleSet, present)[...])
         case .text:
             for line in text(ruleSet, present) { Output.line(line) }
-            if AgentAbilities.leavesOut(ruleSet.rules) { Output.line("\nnote: \(AgentAbilities.limits)") }
         }
         return 0
     }

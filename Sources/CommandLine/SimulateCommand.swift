@@ -48,7 +48,6 @@ enum SimulateCommand: Subcommand {
         case .json: Output.write(json(simulation)[...])
         case .text:
             for line in text(simulation) { Output.wrapped(line) }
-            if AgentAbilities.leavesOut(ruleSet.rules) { Output.line("note: \(AgentAbilities.limits)") }
         }
         return 0
     }

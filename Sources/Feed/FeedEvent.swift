@@ -35,6 +35,12 @@ public struct FeedEvent: Sendable {
         case actionCancelled(ActionFact)
         /// What a state action had set is as it was before, or as somebody else set it since.
         case actionReverted(ActionFact)
+        /// The person at the screen is being asked.
+        case secondFactorRequested(SecondFactorFact)
+        case secondFactorPassed(SecondFactorFact)
+        case secondFactorFailed(SecondFactorFact)
+        /// Nobody answered in time.
+        case secondFactorExpired(SecondFactorFact)
         case agentStarted(version: String)
         case agentReloaded(problems: Int)
         case agentStopped
@@ -106,6 +112,24 @@ public struct FeedEvent: Sendable {
         }
     }
 
+    /// A second factor that a rule demands.
+    public struct SecondFactorFact: Hashable, Sendable {
+        public var rule: String
+        /// In the rule files; nil where the rule is about none.
+        public var network: String?
+        /// Who sits at the machine; nil where nobody does, or nobody knows.
+        public var user: String?
+        /// Why it failed, or why nobody was asked.
+        public var because: String?
+
+        public init(rule: String, network: String?, user: String? = nil, because: String? = nil) {
+            self.rule = rule
+            self.network = network
+            self.user = user
+            self.because = because
+        }
+    }
+
     /// The `type` of its line.
     public var type: String {
         switch body {
@@ -121,6 +145,10 @@ public struct FeedEvent: Sendable {
         case .actionFailed: "action.failed"
         case .actionCancelled: "action.cancelled"
         case .actionReverted: "action.reverted"
+        case .secondFactorRequested: "second_factor.requested"
+        case .secondFactorPassed: "second_factor.passed"
+        case .secondFactorFailed: "second_factor.failed"
+        case .secondFactorExpired: "second_factor.expired"
         case .agentStarted: "agent.started"
         case .agentReloaded: "agent.reloaded"
         case .agentStopped: "agent.stopped"

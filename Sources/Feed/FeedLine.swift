@@ -104,7 +104,7 @@ extension FeedEvent {
     fileprivate var isLarge: Bool {
         switch body {
         case .actionSucceeded, .actionFailed, .actionCancelled, .actionReverted, .ruleActivated, .ruleDeactivated,
-            .ruleSkipped:
+            .ruleSkipped, .secondFactorPassed, .secondFactorFailed, .secondFactorExpired:
             true
         default: false
         }
@@ -117,6 +117,9 @@ extension FeedEvent {
             (fact.because, fact.user, fact.output, fact.errors) = (nil, nil, [], [])
             return fact
         }
+        func stripped(_ fact: SecondFactorFact) -> SecondFactorFact {
+            SecondFactorFact(rule: fact.rule, network: fact.network)
+        }
         func stripped(_ fact: RuleFact) -> RuleFact { RuleFact(name: fact.name, file: "", line: 0) }
         var event = self
         event.body =
@@ -128,6 +131,9 @@ extension FeedEvent {
             case .ruleActivated(let fact): .ruleActivated(stripped(fact))
             case .ruleDeactivated(let fact): .ruleDeactivated(stripped(fact))
             case .ruleSkipped(let fact): .ruleSkipped(stripped(fact))
+            case .secondFactorPassed(let fact): .secondFactorPassed(stripped(fact))
+            case .secondFactorFailed(let fact): .secondFactorFailed(stripped(fact))
+            case .secondFactorExpired(let fact): .secondFactorExpired(stripped(fact))
             default: body
             }
         return event

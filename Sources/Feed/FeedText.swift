@@ -59,6 +59,12 @@ public struct FeedText: Sendable {
                 parts.append(last)
             }
         }
+        if let factor = value["second_factor"] {
+            parts.append(factor["rule"]?.string?.utf8.displayText ?? Self.withheld)
+            if let network = factor["network"]?.string { parts.append("on \(network.utf8.displayText)") }
+            if let user = factor["user"]?.string { parts.append("of \(user.utf8.displayText)") }
+            if let because = factor["because"]?.string { parts.append(because.utf8.displayText) }
+        }
         if let address = value["address"] {
             parts += (address["added"]?.array ?? []).compactMap(\.string).map { "+\($0)" }
             parts += (address["removed"]?.array ?? []).compactMap(\.string).map { "-\($0)" }
@@ -217,10 +223,12 @@ public struct FeedText: Sendable {
 
     private func color(of type: String) -> Paint {
         switch type {
-        case "wifi.joined", "wifi.roamed", "network.entered", "rule.activated", "action.succeeded": .good
-        case "wifi.join_failed", "action.failed", "feed.gap": .bad
+        case "wifi.joined", "wifi.roamed", "network.entered", "rule.activated", "action.succeeded",
+            "second_factor.passed":
+            .good
+        case "wifi.join_failed", "action.failed", "feed.gap", "second_factor.failed", "second_factor.expired": .bad
         case "wifi.left", "wifi.associating", "network.left", "rule.deactivated", "action.cancelled",
-            "agent.resynced":
+            "agent.resynced", "second_factor.requested":
             .notable
         default: .plain
         }

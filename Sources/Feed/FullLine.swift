@@ -63,6 +63,14 @@ enum FullLine {
                     writer.field("errors_lost", action.errorsLost + end.lost)
                 }
             }
+        case .secondFactorRequested(let factor), .secondFactorPassed(let factor), .secondFactorFailed(let factor),
+            .secondFactorExpired(let factor):
+            writer.object("second_factor") { writer in
+                writer.field("rule", factor.rule.clipped(to: 1_024))
+                writer.field("network", factor.network?.clipped(to: 1_024))
+                if let user = factor.user { writer.field("user", user.clipped(to: 256)) }
+                if let because = factor.because { writer.field("because", because.clipped(to: 4_096)) }
+            }
         case .agentStarted(let version): writer.object("agent") { $0.field("version", version) }
         case .agentReloaded(let problems): writer.object("agent") { $0.field("problems", problems) }
         case .agentStopped: break

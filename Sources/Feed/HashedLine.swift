@@ -46,15 +46,23 @@ enum HashedLine {
                 if let exit = action.exit { writer.field("exit", exit) }
                 if let duration = action.durationMilliseconds { writer.field("duration_ms", duration) }
             }
+        case .secondFactorRequested(let factor), .secondFactorPassed(let factor), .secondFactorFailed(let factor),
+            .secondFactorExpired(let factor):
+            writer.object("second_factor") { writer in
+                if disclosure.rules.contains(factor.rule) { writer.field("rule", factor.rule) }
+                if factor.network.map(disclosure.networks.contains) ?? true {
+                    writer.field("network", factor.network)
+                }
+            }
         case .agentStarted(let version): writer.object("agent") { $0.field("version", version) }
         case .agentReloaded(let problems): writer.object("agent") { $0.field("problems", problems) }
         case .agentStopped: break
         }
     }
 
-    /// The keys of actions in rule files.
+    /// The keys of actions in rule files, and what can follow a second factor.
     private static let actionKinds: Set = [
-        "command", "unit", "vpn", "notify", "lock", "second-factor", "proxy", "firewall", "pam",
+        "command", "unit", "vpn", "notify", "lock", "second-factor", "proxy", "firewall", "pam", "disconnect", "hold",
     ]
 
     private static func write(

@@ -7,6 +7,8 @@ public enum EdgeAction: Hashable, Sendable {
     /// Locks the session.
     case lock
     case secondFactor(SecondFactor)
+    /// Takes down the links that led here. Of second factors that failed, or passed, only.
+    case disconnect
 
     /// A program to run, without a shell.
     public struct Command: Hashable, Sendable {
@@ -81,6 +83,7 @@ extension EdgeAction {
         case .notify: "notify"
         case .lock: "lock"
         case .secondFactor: "second-factor"
+        case .disconnect: "disconnect"
         }
     }
 
@@ -89,7 +92,7 @@ extension EdgeAction {
         case .command(let command): command.isRelaxing
         case .unit(let unit): StateAction.unit(unit).effect == .relaxing
         case .vpn(let vpn): !vpn.isUp
-        case .notify, .lock: false
+        case .notify, .lock, .disconnect: false
         case .secondFactor(let factor): factor.isRelaxing
         }
     }
@@ -100,13 +103,29 @@ extension EdgeAction {
         case .command(let command): "run \(command.arguments.first ?? "")"
         case .unit(let unit): StateAction.unit(unit).summary
         case .vpn(let vpn): StateAction.vpn(vpn).summary
-        case .notify, .lock: kind
+        case .notify, .lock, .disconnect: kind
         case .secondFactor(let factor):
             factor.isRelaxing
                 ? "what follows a second factor: \(Spelling.list(factor.relaxations, "and"))"
                 : "ask for a second factor"
         }
     }
+}
+
+extension EdgeAction.SecondFactor.Consequence {
+    /// The same as an action; nil for a hold, which is the agent's own.
+    public var action: EdgeAction? {
+        switch self {
+        case .lockSession: .lock
+        case .disconnect: .disconnect
+        case .vpn(let vpn): .vpn(vpn)
+        case .command(let command): .command(command)
+        case .hold: nil
+        }
+    }
+
+    /// As `EdgeAction.kind`.
+    public var kind: String { action?.kind ?? "hold" }
 }
 
 extension EdgeAction.SecondFactor {

@@ -22,7 +22,7 @@ enum Protection {
                 case .unit(let unit): note(.unit(unit), in: &protective)
                 case .vpn(let vpn): note(.vpn(vpn), in: &protective)
                 case .secondFactor(let factor): for vpn in factor.vpns { note(.vpn(vpn), in: &protective) }
-                case .command, .notify, .lock: break
+                case .command, .notify, .lock, .disconnect: break
                 }
             }
         }

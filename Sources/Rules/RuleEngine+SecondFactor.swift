@@ -8,6 +8,10 @@ extension RuleEngine {
         guard knowsWhatShallHold, let situation, situation.trustFrozenAt == nil, !situation.judgement.isSuspended else {
             return false
         }
+        // What is about to be demanded has not been met.
+        guard !awaiting.contains(where: { states[$0].isEntering && demandsFactor(ruleSet.rules[$0]) }) else {
+            return false
+        }
         var isAllowed = false
         for index in active {
             let rule = ruleSet.rules[index]
@@ -19,5 +23,9 @@ extension RuleEngine {
             }
         }
         return isAllowed
+    }
+
+    private func demandsFactor(_ rule: Rule) -> Bool {
+        !isObserving(rule) && rule.enter.contains { if case .secondFactor = $0.value { true } else { false } }
     }
 }

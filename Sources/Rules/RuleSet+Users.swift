@@ -36,6 +36,7 @@ extension RuleSet {
         case .vpn(let vpn): refusal(of: StateAction.vpn(vpn), in: rule, at: location)
         case .notify: nil
         case .lock: refusal("locks sessions, which only the administrator's rules do", rule, location)
+        case .disconnect: refusal("takes links down, which only the administrator's rules do", rule, location)
         case .secondFactor: refusal("asks for a second factor, which only the administrator's rules do", rule, location)
         }
     }

@@ -199,6 +199,80 @@ struct ConversationTests {
         #expect(helper.status == 0)
     }
 
+    // MARK: What follows a second factor
+
+    private static let factor = """
+
+        [rule.factor]
+        on = "office"
+        [[rule.factor.enter]]
+        [rule.factor.enter.second-factor]
+        message = "Confirm"
+        on-success = [{ command = ["/bin/echo", "passed"] }, { hold = "office" }]
+        on-failure = ["disconnect", { command = ["/bin/echo", "failed"] }]
+        [[rule.factor.enter]]
+        command = ["/bin/echo", "next"]
+        """
+
+    private func follow(
+        _ id: UInt64, _ index: Int, _ consequence: NamedConsequence?, _ place: Workplace, links: [String] = []
+    ) -> HelperRequest {
+        var record = EventRecord(event: "rule.activated")
+        record.links = links
+        return .run(
+            id: id, digest: place.digest,
+            NamedAction(rule: "factor", edge: .enter, index: index, consequence: consequence, record: record))
+    }
+
+    @Test func whatFollowsASecondFactorIsWhatTheRuleFilesSay() throws {
+        let place = try Workplace(more: Self.factor)
+        let helper = try place.machine.helper()
+        let agent = try #require(helper.connect())
+        for (consequence, word) in [
+            (NamedConsequence(.success, index: 0), "passed"), (NamedConsequence(.failure, index: 1), "failed"),
+        ] {
+            agent.ask(follow(1, 0, consequence, place))
+            #expect(agent.next() == .started(id: 1))
+            guard case .ended(1, let end)? = agent.next() else { throw PrivateMachine.Impossible() }
+            #expect(end.result == .succeeded && end.output == Array("\(word)\n".utf8))
+        }
+        // The agent's own business, more than there are, of what is no second factor, and the second factor itself.
+        for (index, consequence) in [
+            (0, NamedConsequence(.success, index: 1)), (0, NamedConsequence(.success, index: 2)),
+            (0, NamedConsequence(.failure, index: 65_535)), (1, NamedConsequence(.success, index: 0)),
+        ] {
+            agent.ask(follow(2, index, consequence, place))
+            guard case .ended(2, let end)? = agent.next() else { throw PrivateMachine.Impossible() }
+            #expect(end.result == .failed && end.because == "the second factor has no such consequence")
+        }
+        agent.ask(follow(3, 0, nil, place))
+        #expect(agent.next() == .started(id: 3))
+        guard case .ended(3, let end)? = agent.next() else { throw PrivateMachine.Impossible() }
+        #expect(end.result == .failed && end.because == "the agent asks for second factors itself")
+    }
+
+    /// Without NetworkManager, in the kernel.
+    @Test func aLinkIsTakenDown() throws {
+        let place = try Workplace(more: Self.factor)
+        let helper = try place.machine.helper()
+        let agent = try #require(helper.connect())
+        func isUp() -> Bool {
+            place.machine.status(["/bin/sh", "-c", "ip -o link show lo | grep -q '[<,]UP[,>]'"]) == 0
+        }
+        #expect(place.machine.status(["/bin/sh", "-c", "ip link set lo up"]) == 0 && isUp())
+        for (id, links) in [(UInt64(1), ["none"]), (2, ["none", "lo"]), (3, ["lo"])] {
+            agent.ask(follow(id, 0, NamedConsequence(.failure, index: 0), place, links: links))
+            #expect(agent.next() == .started(id: id))
+            guard case .ended(id, let end)? = agent.next() else { throw PrivateMachine.Impossible() }
+            #expect(end.result == .succeeded, "\(end.because ?? "")")
+            #expect(isUp() == (id == 1))
+        }
+        agent.ask(follow(4, 0, NamedConsequence(.failure, index: 0), place))
+        #expect(agent.next() == .started(id: 4))
+        guard case .ended(4, let end)? = agent.next() else { throw PrivateMachine.Impossible() }
+        #expect(end.result == .failed && end.because?.contains("nobody knows which link") == true)
+    }
+
     // MARK: Protection
 
     @Test func protectionWaitsForAnotherAgent() throws {

@@ -28,6 +28,15 @@ import Testing
             .run(id: 0, digest: digest, NamedAction(rule: "a", edge: .enter, index: 3, record: full)),
             .run(
                 id: UInt64(Int64.max), digest: digest, NamedAction(rule: "a", edge: .leave, index: 0, record: bare)),
+            .run(
+                id: 1, digest: digest,
+                NamedAction(
+                    rule: "a", edge: .enter, index: 0, consequence: NamedConsequence(.success, index: 0), record: bare)),
+            .run(
+                id: 1, digest: digest,
+                NamedAction(
+                    rule: "a", edge: .leave, index: 1, consequence: NamedConsequence(.failure, index: 65_535),
+                    record: full)),
             .portal(digest: digest, NamedState(rule: "a", index: 2, record: full)), .cancel(id: 7), .prepare,
             .verify(.firewalld), .verify(.networkManager), .protect(after: 0),
             .protect(after: HelperRequest.maximumDelay), .release,
@@ -127,6 +136,29 @@ import Testing
         #expect(HelperRequest(line: line()) != nil)
         members[key] = value
         #expect(HelperRequest(line: line()) == nil)
+    }
+
+    /// What follows a second factor is never taken for the action itself, nor for what follows the other end.
+    @Test(arguments: [
+        #""outcome":"success""#, #""consequence":0"#, #""outcome":null,"consequence":0"#,
+        #""outcome":"success","consequence":null"#, #""outcome":"passed","consequence":0"#,
+        #""outcome":"Success","consequence":0"#, #""outcome":"success\u0000","consequence":0"#,
+        #""outcome":true,"consequence":0"#, #""outcome":["success"],"consequence":0"#,
+        #""outcome":"success","consequence":-1"#, #""outcome":"success","consequence":65536"#,
+        #""outcome":"success","consequence":0.0"#, #""outcome":"success","consequence":"0""#,
+        #""outcome":"success","consequence":[0]"#, #""outcome":"success","consequence":{"command":["/bin/sh"]}"#,
+        #""outcome":"success","outcome":"failure","consequence":0"#,
+        #""outcome":"success","consequence":0,"consequence":1"#,
+    ])
+    func wrongConsequencesAreRefused(_ members: String) {
+        func line(_ members: String) -> [UInt8] {
+            Array(
+                (#"{"do":"run","id":1,"digest":"\#(Self.digest)","rule":"a","edge":"enter","index":0,"#
+                    + #"\#(members)"record":{"event":"rule.run"}}"#).utf8)
+        }
+        #expect(HelperRequest(line: line("")) != nil)
+        #expect(HelperRequest(line: line(#""outcome":"failure","consequence":7,"#)) != nil)
+        #expect(HelperRequest(line: line(members + ",")) == nil)
     }
 
     @Test(arguments: [

@@ -10,7 +10,7 @@ import Testing
 @testable import Agent
 
 /// A helper on a socket that answers as the test says.
-private final class FakeHelper {
+final class FakeHelper {
     let path: String
     private let loop: EventLoop
     private let listener: FileDescriptor

@@ -111,6 +111,8 @@ final class FakePolkit: @unchecked Sendable {
 
     private struct State {
         var answer: Answer
+        /// What comes of asking a person, one after the other.
+        var asked: [Answer] = []
         var questions: [Question] = []
         var cancelled: [String] = []
     }
@@ -119,10 +121,11 @@ final class FakePolkit: @unchecked Sendable {
     private let loop: EventLoop
     private var bus: SystemBus?
     private var object: BusObject?
-    private var waiting: [BusCall] = []
+    private var waiting: [(call: BusCall, cancellation: String)] = []
 
-    init(_ answer: Answer, on bus: ControlBus) throws {
-        state = Lock(State(answer: answer))
+    /// - Parameter asked: what comes of asking a person, one after the other; then, and of everything else, `answer`.
+    init(_ answer: Answer, asked: [Answer] = [], on bus: ControlBus) throws {
+        state = Lock(State(answer: answer, asked: asked))
         loop = try EventLoop()
         let ready = DispatchSemaphore(value: 0)
         let address = bus.address
@@ -169,29 +172,50 @@ final class FakePolkit: @unchecked Sendable {
     func release(with answer: Answer) {
         state.withLock { $0.answer = answer }
         loop.perform { [self] in
-            for call in waiting { self.answer(call, answer) }
+            for (call, cancellation) in waiting { self.answer(call, answer, cancellation) }
             waiting = []
         }
     }
 
+    /// A person answers who was asked.
+    ///
+    /// - Parameter asked: what comes of asking again.
+    func respond(_ answer: Answer, then asked: [Answer] = []) {
+        let done = DispatchSemaphore(value: 0)
+        loop.perform { [self] in
+            state.withLock { $0.asked = asked + $0.asked }
+            for (call, cancellation) in waiting { self.answer(call, answer, cancellation) }
+            waiting = []
+            done.signal()
+        }
+        #expect(done.wait(timeout: .now() + 20) == .success)
+    }
+
     private func take(_ call: BusCall) {
         guard call.method == "CheckAuthorization" else {
-            state.withLock { $0.cancelled.append(call.values.first?.text ?? "") }
-            return call.answer()
+            let cancellation = call.values.first?.text ?? ""
+            state.withLock { $0.cancelled.append(cancellation) }
+            call.answer()
+            for wait in waiting where wait.cancellation == cancellation {
+                wait.call.refuse("org.freedesktop.PolicyKit1.Error.Cancelled", "cancelled")
+            }
+            return waiting.removeAll { $0.cancellation == cancellation }
         }
         let subject = call.values[0].list
         let question = Question(
-            kind: subject?[0].text ?? "", subject: subject?[1]["name"]?.text ?? "", action: call.values[1].text ?? "",
+            kind: subject?[0].text ?? "", subject: (subject?[1]["name"] ?? subject?[1]["session-id"])?.text ?? "",
+            action: call.values[1].text ?? "",
             message: call.values[2]["polkit.message"]?.text ?? "", mayAsk: call.values[3].number == 1)
         let answer = state.withLock { state in
             state.questions.append(question)
+            if question.mayAsk, !state.asked.isEmpty { return state.asked.removeFirst() }
             guard state.answer == .person else { return state.answer }
             return question.mayAsk ? .yes : .challenge
         }
-        self.answer(call, answer)
+        self.answer(call, answer, call.values[4].text ?? "")
     }
 
-    private func answer(_ call: BusCall, _ answer: Answer) {
+    private func answer(_ call: BusCall, _ answer: Answer, _ cancellation: String) {
         func result(_ isAuthorized: Bool, _ isChallenge: Bool, _ details: [String: String] = [:]) {
             call.answer([.structure([.flag(isAuthorized), .flag(isChallenge), .strings(details)])])
         }
@@ -202,7 +226,7 @@ final class FakePolkit: @unchecked Sendable {
         case .dismissed: result(false, false, ["polkit.dismissed": "true"])
         case .garbage: call.answer([.flag(true)])
         case .refusal: call.refuse("org.freedesktop.PolicyKit1.Error.Failed", "no such action")
-        case .nothing, .person: waiting.append(call)
+        case .nothing, .person: waiting.append((call, cancellation))
         }
     }
 }

@@ -390,7 +390,7 @@ extension SystemBusTests {
             #expect(await listener.next() == "manager -")
             manager.changed(path, name, ["ConnectivityCheckEnabled": .flag(true)])
             #expect(await listener.next() == "manager internet")
-            for (number, word) in [(2, "portal"), (3, "local"), (1, "-"), (4, "internet"), (0, "-"), (9, "-")] {
+            for (number, word) in [(2, "portal"), (3, "local"), (1, "none"), (4, "internet"), (0, "-"), (9, "-")] {
                 manager.changed(path, name, ["Connectivity": .unsigned(UInt32(number))])
                 #expect(await listener.next() == "manager \(word)")
             }

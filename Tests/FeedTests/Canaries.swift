@@ -94,12 +94,16 @@ enum Canaries {
         action.user = user
         (action.output, action.outputLost) = (octets(text), 3)
         (action.errors, action.errorsLost) = (octets(text), 3)
+        let factor = FeedEvent.SecondFactorFact(
+            rule: Canaries.rule, network: Canaries.network, user: user, because: text)
         var strange = action
         strange.kind = text
         return [
             .networkEntered(network), .networkLeft(network, minutes: 7), .networkAssuranceChanged(network),
             .ruleActivated(rule), .ruleDeactivated(rule), .ruleSkipped(rule), .actionStarted(action),
             .actionSucceeded(action), .actionFailed(action), .actionCancelled(action), .actionReverted(action),
+            .secondFactorRequested(factor), .secondFactorPassed(factor), .secondFactorFailed(factor),
+            .secondFactorExpired(factor), .secondFactorFailed(.init(rule: Canaries.rule, network: nil)),
             .actionFailed(strange), .agentStarted(version: "0.1.0"), .agentReloaded(problems: 7), .agentStopped,
         ]
     }

@@ -44,7 +44,7 @@ import WiFi
             if case .environment(let change) = event.body, case .meteredChanged = change.kind { continue }
             #expect(Canaries.found(in: line.octets).isEmpty == silent.contains(line.type), "\(line.type)")
         }
-        #expect(seen.count == 30)
+        #expect(seen.count == 34)
     }
 
     @Test(arguments: [FeedPermission.hashed, .notDetermined])

@@ -86,12 +86,14 @@ enum Samples {
         action.user = long
         (action.output, action.outputLost) = (Array(long.utf8.prefix(8 << 10)), 1 << 40)
         (action.errors, action.errorsLost) = ([UInt8](repeating: 0xff, count: 8 << 10), Int.max >> 1)
+        let factor = FeedEvent.SecondFactorFact(rule: long, network: long, user: long, because: long)
         return [
             .networkEntered(.init(name: "office", assurance: "claimed")), .networkLeft(network, minutes: 3),
             .networkAssuranceChanged(network), .ruleActivated(rule), .ruleDeactivated(rule), .ruleSkipped(rule),
             .actionStarted(.init(id: 1, rule: "r", index: 0, kind: "command")), .actionSucceeded(action),
             .actionFailed(action), .actionCancelled(action), .actionReverted(action),
-            .agentStarted(version: "0.1.0"),
+            .secondFactorRequested(.init(rule: "r", network: nil)), .secondFactorPassed(factor),
+            .secondFactorFailed(factor), .secondFactorExpired(factor), .agentStarted(version: "0.1.0"),
             .agentReloaded(problems: 2), .agentStopped,
         ]
     }

@@ -16,7 +16,7 @@ final class ActionDispatcher {
     private var rootStates: StateKeeper
     private var sessionStates: [UInt32: StateKeeper] = [:]
 
-    private var queue = ActionQueue<Job>()
+    var queue = ActionQueue<Job>()
     private var nextIdentifier: UInt64 = 0
     private var local: [UInt64: CommandRunner.Identifier] = [:]
     /// Who still has to answer for an action, and what they said.
@@ -42,9 +42,11 @@ final class ActionDispatcher {
     private static let firstRetry: Int64 = 5_000_000
     private static let lastRetry: Int64 = 300_000_000
 
-    private struct Job {
+    struct Job {
         let request: ActionRequest
         var fact: FeedEvent.ActionFact
+        /// What follows a second factor; nil: the action itself.
+        var consequence: NamedConsequence?
     }
 
     private struct Awaited {
@@ -57,6 +59,10 @@ final class ActionDispatcher {
     var publish: (FeedEvent) -> Void = { _ in }
     /// A helper has read other rule files than this process: they have to be read again.
     var onOutdated: () -> Void = {}
+    /// Has second factors asked for.
+    weak var factors: (any FactorAsking)?
+    /// Holds a rule, and says why not.
+    var holdRule: (_ rule: String, HoldRequest) -> String? = { _, _ in "nobody holds rules" }
     /// What is wrong with the helpers, by what it is about; nil where nothing is any more.
     var report: (_ about: String, _ problem: String?) -> Void = { _, _ in }
 
@@ -105,6 +111,9 @@ final class ActionDispatcher {
         root.close()
         sessions?.stop()
     }
+
+    /// Does something at a later turn of the loop.
+    func schedule(_ body: @escaping () -> Void) { loop.schedule(at: Timestamp.now().boottime, body) }
 
     var isIdle: Bool { runner.runningCount == 0 }
 
@@ -242,7 +251,11 @@ final class ActionDispatcher {
     }
 
     func cancel(rule: String, edge: Rule.Edge) {
-        let (dropped, running) = queue.cancel { $0.request.rule.name == rule && $0.request.edge == edge }
+        let (dropped, running) = queue.cancel {
+            // What a failure leads to is often that the rule ceases to hold; that saves nobody from the rest.
+            $0.request.rule.name == rule && $0.request.edge == edge && $0.consequence?.outcome != .failure
+        }
+        factors?.forget(rule, edge)
         for (_, job) in dropped {
             var fact = job.fact
             fact.because = "obsolete"
@@ -250,11 +263,12 @@ final class ActionDispatcher {
         }
         for identifier in running {
             if let command = local[identifier] { runner.cancel(command) }
+            if queue.job(identifier)?.isFactor == true { factors?.cancel(identifier) }
             for helper in awaited[identifier]?.helpers ?? [] { self.helper(helper)?.send(.cancel(id: identifier)) }
         }
     }
 
-    private func startNext() {
+    func startNext() {
         while let (identifier, job) = queue.next() { start(identifier, job) }
     }
 
@@ -263,10 +277,11 @@ final class ActionDispatcher {
         let record = record(request.network, request.edge)
         let named = NamedAction(
             rule: request.rule.name, edge: request.edge == .enter ? .enter : .leave, index: request.index,
-            record: record)
+            consequence: job.consequence, record: record)
         let order = HelperRequest.run(id: identifier, digest: digest, named)
-        switch AgentAbilities.performer(of: request.action) {
-        case .nobody: finish(identifier, ActionEnd(.failed, because: AgentAbilities.limits))
+        guard let action = job.action else { return holdRule(identifier, job) }
+        switch AgentAbilities.performer(of: action) {
+        case .agent: demandFactor(identifier, job)
         case .sessions:
             let sessions = sessions?.sessions.values.map { $0 } ?? []
             guard !sessions.isEmpty else {
@@ -275,7 +290,7 @@ final class ActionDispatcher {
             awaited[identifier] = Awaited(helpers: Set(sessions.map(\.identifier)))
             for session in sessions { session.send(order) }
         case .root:
-            if case .command(let command) = request.action, !root.isInstalled {
+            if case .command(let command) = action, !root.isInstalled {
                 return runHere(command, identifier, request, record)
             }
             guard root.wake() else {
@@ -304,15 +319,16 @@ final class ActionDispatcher {
             })
     }
 
-    private func begin(_ identifier: UInt64) {
+    func begin(_ identifier: UInt64) {
         guard let job = queue.job(identifier) else { return }
         publish(FeedEvent(.actionStarted(job.fact), at: .now()))
     }
 
-    private func finish(_ identifier: UInt64, _ end: ActionEnd) {
+    func finish(_ identifier: UInt64, _ end: ActionEnd) {
         awaited[identifier] = nil
         guard let job = queue.finish(identifier) else { return }
         publish(FeedEvent(job.fact, end, at: .now()))
+        complain(of: job, end)
         settle()
         startNext()
     }

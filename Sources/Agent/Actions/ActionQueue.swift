@@ -30,6 +30,21 @@ struct ActionQueue<Job> {
         lanes[name] = lane
     }
 
+    /// Adds what is done next in its lane, in this order, before whatever waits there.
+    mutating func addFirst(_ jobs: [(identifier: Identifier, job: Job)], to name: String) {
+        guard !jobs.isEmpty else { return }
+        var lane = lanes[name] ?? Lane()
+        if lane.waiting.isEmpty, lane.running == nil { ready.append(name) }
+        lane.waiting = jobs + lane.waiting
+        lanes[name] = lane
+    }
+
+    /// Everything that runs or waits.
+    func contains(_ isMeant: (Job) -> Bool) -> Bool {
+        running.values.contains { isMeant($0.job) }
+            || lanes.values.contains { $0.waiting.contains { isMeant($0.job) } }
+    }
+
     /// The next one to start, if any may.
     mutating func next() -> (identifier: Identifier, job: Job)? {
         guard running.count < maximumRunning, !ready.isEmpty else { return nil }

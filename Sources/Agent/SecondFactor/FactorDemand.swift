@@ -1,0 +1,50 @@
+internal import Rules
+
+/// A second factor that a rule demands of the person at the screen.
+struct FactorDemand: Hashable {
+    /// Of the action's run.
+    var identifier: UInt64
+    var rule: String
+    var edge: Rule.Edge
+    /// In the rule files; nil where the rule is about none.
+    var network: String?
+    /// Whether that is one place, and not any of its kind, as the built-in networks are.
+    var isPlace = true
+    var factor: EdgeAction.SecondFactor
+
+    /// Whether who answers this one has answered the other.
+    func isSame(as other: FactorDemand) -> Bool {
+        rule == other.rule && edge == other.edge && network == other.network && factor == other.factor
+    }
+
+    var place: String? { isPlace ? network : nil }
+
+    /// What the person is told: words of the rule files alone, never a name from the air.
+    ///
+    /// polkit puts values in the place of `$(key)`, and loses what follows a `$(` without an end.
+    var message: String {
+        let text = place.map { "\(factor.message) (network \($0))" } ?? factor.message
+        var defused = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar == "(", defused.last == "$" { defused.append(" ") }
+            defused.append(scalar)
+        }
+        return String(defused)
+    }
+}
+
+/// How a demand ended.
+struct FactorEnd: Hashable {
+    enum Outcome: Hashable {
+        case passed, failed
+        /// Nobody answered in time.
+        case expired
+        /// It is not demanded any more.
+        case cancelled
+    }
+
+    var outcome: Outcome
+    /// Who was asked.
+    var user: String?
+    var because: String?
+}
