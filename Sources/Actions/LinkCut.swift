@@ -44,7 +44,7 @@ public final class LinkCut {
             if let device = try await managedDevice(of: link) { return try await disconnect(device) }
         } catch {
             if error == .cancelled { throw .cancelled }
-            // A NetworkManager that does not do it does not keep the link up either.
+            // Whatever NetworkManager says, the link does not stay up.
             let problem = error.placeError("disconnection of \(link)", "NetworkManager")
             if Self.isThere(error) { Log.write(.warning, "\(problem): the link is taken down in the kernel") }
         }

@@ -74,9 +74,11 @@ struct HistoryRow {
         let (network, rule, action) = (record["network"], record["rule"], record["action"])
         let factor = record["second_factor"]
         let cells: [JSONValue?] = [
-            record["time"], record["type"], network?["name"] ?? factor?["network"], network?["assurance"], network?["minutes"],
+            record["time"], record["type"], network?["name"] ?? factor?["network"], network?["assurance"],
+            network?["minutes"],
             .string((record["evidence"]?.array ?? []).compactMap(\.string).joined(separator: " ")),
-            rule?["name"] ?? action?["rule"] ?? factor?["rule"], rule?["file"], rule?["line"], action?["index"], action?["kind"],
+            rule?["name"] ?? action?["rule"] ?? factor?["rule"], rule?["file"], rule?["line"], action?["index"],
+            action?["kind"],
             action?["exit"], action?["duration_ms"], action?["user"] ?? factor?["user"],
             rule?["because"] ?? action?["because"] ?? factor?["because"],
             record["rules_digest"], record["boot"],

@@ -6,6 +6,8 @@ import Testing
 
 /// Taking links down by NetworkManager; the kernel's part is a matter of processes.
 @Suite(.timeLimit(.minutes(10))) struct LinkCutTests {
+    init() { #expect(ActionLoop.isRunning) }
+
     private static let name = "org.freedesktop.NetworkManager"
     private static let device = "org.freedesktop.NetworkManager.Device"
 
@@ -79,21 +81,21 @@ import Testing
     {
         let daemon = try await TestBus.started()
         let fake = try FakeDevices(
-            on: daemon, ["vct-a": .init(), "vct-b": .init(), "vct-c": .init(state: 30)], isSlow: isSlow)
+            on: daemon, ["vct_a": .init(), "vct_b": .init(), "vct_c": .init(state: 30)], isSlow: isSlow)
         defer { fake.service.stop() }
-        #expect(await problem(["vct-a", "vct-c"], daemon) == nil)
-        #expect(fake.states == ["vct-a": 30, "vct-b": 100, "vct-c": 30])
+        #expect(await problem(["vct_a", "vct_c"], daemon) == nil)
+        #expect(fake.states == ["vct_a": 30, "vct_b": 100, "vct_c": 30])
     }
 
     /// It is asked of the kernel, where these links are none.
     @Test @ActionActor func whatItDoesNotManageOrDoItIsNotAskedForOnly() async throws {
         let daemon = try await TestBus.started()
-        let fake = try FakeDevices(on: daemon, ["vct-a": .init(isManaged: false), "vct-b": .init()])
+        let fake = try FakeDevices(on: daemon, ["vct_a": .init(isManaged: false), "vct_b": .init()])
         defer { fake.service.stop() }
-        #expect(await problem(["vct-a", "vct-none"], daemon) == nil)
+        #expect(await problem(["vct_a", "vct_none"], daemon) == nil)
         #expect(!fake.service.calls.contains("Disconnect"))
         fake.service.on("Disconnect") { _ in .error("\(LinkCutTests.name).PermissionDenied", "no") }
-        #expect(await problem(["vct-b"], daemon) == nil)
+        #expect(await problem(["vct_b"], daemon) == nil)
         #expect(fake.service.calls.contains("Disconnect"))
     }
 
