@@ -26,6 +26,7 @@ build: dependencies $(STATIC)/libstdc++.a
 	$(RELEASE) --product vicinity
 	$(RELEASE) --product vicinityd
 	$(RELEASE) --product vicinity-probe
+	$(RELEASE) --product second-factor-needed
 
 $(STATIC)/libstdc++.a:
 	mkdir -p $(STATIC)

@@ -22,6 +22,7 @@ let package = Package(
         .executable(name: "vicinityd", targets: ["vicinityd"]),
         .executable(name: "vicinity-act", targets: ["vicinity-act"]),
         .executable(name: "vicinity-probe", targets: ["vicinity-probe"]),
+        .executable(name: "second-factor-needed", targets: ["second-factor-needed"]),
     ],
     targets: [
         // C: one target per library, none with logic.
@@ -46,21 +47,24 @@ let package = Package(
             name: "Rules",
             dependencies: ["CToml", "Environment", "Netlink", "Platform", "ProbeProtocol", "WiFi"],
             swiftSettings: touchingC),
-        .target(name: "Hashing", dependencies: ["CSodium"], swiftSettings: touchingC),
+        .target(name: "Hashing", dependencies: ["CSodium", "Platform"], swiftSettings: touchingC),
         .target(name: "ActionProtocol", dependencies: ["JSON"], swiftSettings: strict),
         .target(
             name: "Actions",
             dependencies: [
-                "ActionProtocol", "CPlatform", "CSystemd", "JSON", "Netlink", "Platform", "Rules", "SystemBus",
+                "ActionProtocol", "CPlatform", "CSystemd", "Environment", "JSON", "Netlink", "Platform", "Rules",
+                "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
+        .target(name: "SecondFactor", dependencies: ["Platform"], swiftSettings: strict),
         .target(
             name: "InstalledRules", dependencies: ["Hashing", "JSON", "Platform", "Rules"], swiftSettings: strict),
         // The helpers: what carries out actions, as root and in a user's session.
         .target(
             name: "Acting",
             dependencies: [
-                "ActionProtocol", "Actions", "CSystemd", "InstalledRules", "JSON", "Platform", "Rules", "SystemBus",
+                "ActionProtocol", "Actions", "CSystemd", "Environment", "Hashing", "InstalledRules", "JSON", "Netlink",
+                "Platform", "Rules", "SystemBus", "Vicinity", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(name: "JSON", swiftSettings: strict),
@@ -73,7 +77,8 @@ let package = Package(
             name: "ProbeHelper", dependencies: ["COpenSSL", "CPlatform", "Platform", "ProbeProtocol"],
             swiftSettings: touchingC),
         .target(
-            name: "Feed", dependencies: ["CPlatform", "Environment", "JSON", "Netlink", "Platform", "WiFi"],
+            name: "Feed",
+            dependencies: ["CPlatform", "Environment", "Hashing", "JSON", "Netlink", "Platform", "WiFi"],
             swiftSettings: touchingC),
         .target(
             name: "Analytics", dependencies: ["Environment", "Hashing", "JSON", "Platform", "WiFi"],
@@ -81,7 +86,7 @@ let package = Package(
         .target(
             name: "Agent",
             dependencies: [
-                "ActionProtocol", "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed",
+                "ActionProtocol", "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "Hashing",
                 "InstalledRules", "JSON", "Netlink", "Platform", "ProbeProtocol", "Probing", "Rules", "SystemBus",
                 "WiFi",
             ],
@@ -89,12 +94,13 @@ let package = Package(
         .target(
             name: "CommandLine",
             dependencies: [
-                "Acting", "Actions", "Agent", "CPlatform", "Environment", "Feed", "InstalledRules", "JSON", "Netlink",
-                "Platform", "Rules", "SystemBus", "WiFi",
+                "Acting", "Actions", "Agent", "Analytics", "CPlatform", "Environment", "Feed", "InstalledRules", "JSON",
+                "Netlink", "Platform", "Rules", "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
-            name: "Vicinity", dependencies: ["Environment", "Netlink", "Platform", "WiFi"],
+            name: "Vicinity",
+            dependencies: ["Environment", "Feed", "JSON", "Netlink", "Platform", "SystemBus", "WiFi"],
             swiftSettings: strict),
         .executableTarget(name: "vicinity-cli", dependencies: ["CommandLine"], swiftSettings: strict),
         // The helpers' programs are this one under other names where it is installed.
@@ -102,6 +108,8 @@ let package = Package(
         // The same helper as a file of its own, for tests.
         .executableTarget(name: "vicinity-act", dependencies: ["Acting"], swiftSettings: strict),
         .executableTarget(name: "vicinity-probe", dependencies: ["ProbeHelper"], swiftSettings: strict),
+        // C: no Swift in the processes of PAM.
+        .executableTarget(name: "second-factor-needed", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
 
         // Measurements, `make bench`.
         .executableTarget(
@@ -135,23 +143,36 @@ let package = Package(
         .testTarget(
             name: "ActingTests",
             dependencies: [
-                "Acting", "ActionProtocol", "Actions", "CPlatform", "InstalledRules", "JSON", "Platform", "Rules",
+                "Acting", "ActionProtocol", "Actions", "CPlatform", "Environment", "InstalledRules", "JSON", "Netlink",
+                "Platform", "Rules", "TestSupport", "WiFi",
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "FeedTests", dependencies: ["Environment", "Feed", "JSON", "Netlink", "Platform", "WiFi"],
+            name: "FeedTests",
+            dependencies: [
+                "Environment", "Feed", "Hashing", "JSON", "Netlink", "Platform", "SystemBus", "TestSupport", "Vicinity",
+                "WiFi",
+            ],
             swiftSettings: strict),
         .testTarget(
-            name: "AnalyticsTests", dependencies: ["Analytics", "Environment", "JSON", "Platform", "WiFi"],
+            name: "AnalyticsTests",
+            dependencies: ["Analytics", "Environment", "Hashing", "JSON", "Platform", "WiFi"],
             swiftSettings: strict),
+        .testTarget(name: "SecondFactorTests", dependencies: ["SecondFactor"], swiftSettings: strict),
         .testTarget(
             name: "ProbingTests", dependencies: ["CSystemd", "Netlink", "Platform", "ProbeProtocol", "Probing"],
             swiftSettings: strict),
         .testTarget(
+            name: "CommandLineTests",
+            dependencies: [
+                "Analytics", "CommandLine", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "WiFi",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "AgentTests",
             dependencies: [
-                "ActionProtocol", "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "JSON", "Netlink",
-                "Platform",
+                "ActionProtocol", "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing", "JSON",
+                "Netlink", "Platform",
                 "Rules", "SystemBus", "TestSupport", "WiFi",
             ],
             swiftSettings: strict),

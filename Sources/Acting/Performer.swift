@@ -20,6 +20,10 @@ final class Performer {
     /// Names what runs to the service manager. An agent counts from one, and the next one does so again while what ran
     /// for the last one still ends; this goes on through all lives of this process in a boot.
     private var serial = UInt64(max(Timestamp.now().boottime, 0))
+    /// What the agent asked to hold last; nil as long as it has asked for nothing.
+    private var agents: (wanted: [Reconciler.Wanted], isKnown: (_ rule: String, _ index: Int) -> Bool)?
+    /// What the user's own rules ask for.
+    private var users: [Reconciler.Wanted] = []
     private var protection: (timer: EventLoop.Timer, settled: [() -> Void])?
     /// How often protection could not be put in force.
     private var failures = 0
@@ -35,6 +39,7 @@ final class Performer {
         self.edges = edges
         self.isOfUser = isOfUser
         reconciler.onOutcome = { [unowned self] rule, index, outcome in
+            if rule.hasPrefix(UserRules.prefix) { return Performer.note(rule, outcome) }
             tell(.state(rule: rule, index: index, StateOutcome(outcome)))
         }
         reconciler.onTrouble = { Log.write(.error, $0) }
@@ -75,7 +80,9 @@ final class Performer {
         case .protect(let delay):
             protect(after: delay * 1_000) { answer(.settled(pass: nil)) }
             if delay > 0 { answer(.noted) }
-        case .release: reconciler.declare([], then: { answer(.settled(pass: nil)) })
+        case .release:
+            (agents, users) = (nil, [])
+            reconciler.declare([], then: { answer(.settled(pass: nil)) })
         }
     }
 
@@ -115,12 +122,28 @@ final class Performer {
                 tell(.state(rule: state.rule, index: state.index, .failed(because: error.description)))
             }
         }
+        agents = (wanted, { ruleSet.rule(named: $0)?.states.indices.contains($1) ?? false })
+        declare {
+            answer(.settled(pass: pass))
+            for settled in others { settled() }
+        }
+    }
+
+    /// As long as the agent has said nothing, what it wanted last may stay.
+    private func declare(then settled: @escaping () -> Void = {}) {
+        guard let agents else { return }
+        // Of one place the last one counts, which is the administrator's.
         reconciler.declare(
-            wanted, isKnown: { ruleSet.rule(named: $0)?.states.indices.contains($1) ?? false },
-            then: {
-                answer(.settled(pass: pass))
-                for settled in others { settled() }
-            })
+            users + agents.wanted, isKnown: { $0.hasPrefix(UserRules.prefix) || agents.isKnown($0, $1) }, then: settled)
+    }
+
+    private static func note(_ rule: String, _ outcome: Reconciler.Outcome) {
+        let name = rule.dropFirst(UserRules.prefix.count)
+        switch outcome {
+        case .held: Log.write(.information, "rule \(name): what it asks for is in place")
+        case .reverted: Log.write(.information, "rule \(name): what was there before is back")
+        case .failed(let because): Log.write(.warning, "rule \(name): \(because)")
+        }
     }
 
     private func run(_ id: UInt64, _ digest: String, _ action: NamedAction) {
@@ -205,6 +228,23 @@ final class Performer {
         ActionActor.shared.loop.cancel(protection.timer)
         self.protection = nil
         return protection.settled
+    }
+}
+
+extension Performer: UserRulePerforming {
+    func hold(_ wanted: [Reconciler.Wanted]) {
+        guard wanted != users else { return }
+        users = wanted
+        declare()
+    }
+
+    func perform(_ action: EdgeAction, of rule: Rule, _ record: EventRecord) async -> ActionEnd {
+        serial += 1
+        runningCount += 1
+        let end = await edges.perform(action, of: rule, record, id: serial) {}
+        runningCount -= 1
+        if isQuiet { onQuiet() }
+        return end
     }
 }
 

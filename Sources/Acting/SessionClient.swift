@@ -3,7 +3,9 @@ internal import Actions
 internal import Glibc
 internal import InstalledRules
 internal import Platform
+internal import Netlink
 internal import SystemBus
+internal import Vicinity
 
 /// Keeps a connection to the agent, and undoes what lowers protection when there is none for a while.
 @ActionActor
@@ -15,6 +17,8 @@ final class SessionClient {
     private let performer: Performer
     private let reconciler: Reconciler
     private let environment: UserEnvironmentPlace
+    private let userRules: UserRules
+    private var monitor: NetworkMonitor?
     private var conversation: Conversation?
 
     init(socket: String, state: String, rules: InstalledRules.Directories) {
@@ -34,6 +38,7 @@ final class SessionClient {
                 places: places, commands: SystemCommands(manager),
                 notify: { (notification) async throws(PlaceError) in try await notifications.notify(notification) }),
             isOfUser: true)
+        userRules = UserRules(in: SessionClient.rulesDirectory, state: state, performer: performer)
         performer.tell = { [unowned self] in conversation?.tell($0) }
     }
 
@@ -43,6 +48,45 @@ final class SessionClient {
         // Until the agent says that it may stay.
         performer.take(.protect(after: Performer.patience / 1_000))
         connect()
+        userRules.start()
+        follow()
+    }
+
+    /// The user's own rules go by what the agent tells this user.
+    private func follow() {
+        do throws(NetlinkError) {
+            let monitor = try NetworkMonitor(source: .agent(at: SessionClient.feed(beside: socket)))
+            self.monitor = monitor
+            ActionActor.task { [userRules] in
+                for await _ in monitor.changes where monitor.status.authorization == .authorized {
+                    userRules.follow(monitor.environment)
+                }
+            }
+            ActionActor.task { [userRules] in
+                for await status in monitor.statusUpdates {
+                    switch status {
+                    case .connected(.authorized): userRules.follow(monitor.environment)
+                    case .connected: userRules.follow(nil)
+                    // Who knows nothing any more is not elsewhere for that.
+                    case .connecting, .unavailable: break
+                    }
+                }
+            }
+        } catch {
+            Log.write(.error, "\(error): rules of your own do nothing")
+        }
+    }
+
+    /// The agent's two sockets lie in one directory.
+    private static func feed(beside socket: String) -> String {
+        "/" + (socket.split(separator: "/").dropLast() + ["events.sock"]).joined(separator: "/")
+    }
+
+    /// XDG Base Directory Specification.
+    private static var rulesDirectory: String {
+        let home = SessionProgram.variable("HOME").map { "\($0)/.config" }
+        let configuration = SessionProgram.variable("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return "\(configuration ?? home ?? "/nonexistent")/vicinity/rules.d"
     }
 
     /// Undoes everything, not only what lowers protection: nobody will come to do so later.

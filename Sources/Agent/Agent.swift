@@ -3,6 +3,7 @@ internal import Analytics
 package import Environment
 internal import Feed
 internal import Glibc
+internal import Hashing
 internal import InstalledRules
 internal import JSON
 internal import Netlink
@@ -29,6 +30,7 @@ package final class Agent {
     private var history: HistoryLog?
     private var rulesDigest = ""
     private var encoder = FeedEncoder()
+    private let store = EventStore()
     private var server: FeedServer?
     private var engine = RuleEngine(ruleSet: RuleSet())
     private var timer: (timer: EventLoop.Timer, due: Int64)?
@@ -36,10 +38,13 @@ package final class Agent {
     private var savedActivations: UInt64?
     private var source: RuleSource?
     private var control: ControlService?
+    private var permissions: PermissionBook?
+    private var hashKey = HashKey.random()
     private var clock: ClockWatch?
     private var bus: SystemBus?
     private var sleepLock: SleepLock?
     private var heartbeat: Heartbeat?
+    private var secondFactorQueries: SecondFactorQueries?
     private var ruleProblems: [String] = []
     private var problems: [String: String] = [:]
 
@@ -74,15 +79,16 @@ package final class Agent {
         }
         complain(rules?.problems ?? [])
         try watcher.start()
-        server = try FeedServer(
-            try ServiceManager.listener(at: paths.socket), on: loop, permission: Agent.permission,
-            encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) },
-            explain: { [unowned self] in explain($0) })
+        let permissions = try serve(rules)
         publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
         rulesDigest = rules?.digest ?? ""
         dispatcher.use(rules?.ruleSet ?? RuleSet(), digest: rulesDigest)
         try listenForSessions()
+        secondFactorQueries = try SecondFactorQueries(
+            try ServiceManager.listener(at: paths.secondFactorSocket), on: loop,
+            verify: { [unowned self] in watcher.verify($0) }, maySkip: { [unowned self] in engine.maySkipSecondFactor })
         let former = saved.flatMap { $0.isOfThisBoot ? $0 : nil }
+        dispatcher.resumed = Set(former?.rules ?? [])
         let isResuming = former?.isResumable(in: watcher.environment) ?? false
         engine = RuleEngine(
             ruleSet: rules?.ruleSet ?? RuleSet(),
@@ -111,7 +117,7 @@ package final class Agent {
         followBus()
         // Rules can have times.
         clock = try? ClockWatch(on: loop) { [unowned self] in advance() }
-        let control = ControlService(of: self, on: loop) { [unowned self] problem in
+        let control = ControlService(of: self, permissions, on: loop) { [unowned self] problem in
             // Whoever tries an agent out asks for nothing by hand, and may not have its name.
             guard paths.isSystem else { return }
             if let problem { report("bus", problem) } else { problems["bus"] = nil }
@@ -123,6 +129,35 @@ package final class Agent {
         ServiceManager.ready(status)
     }
 
+    /// Opens the feed.
+    private func serve(_ rules: InstalledRules?) throws -> PermissionBook {
+        let held = store.left()
+        if let held { encoder = FeedEncoder(continuing: held) }
+        let key = HashKey.load(paths.hashKey)
+        hashKey = key.key
+        if let problem = key.problem { report("hash key", problem) }
+        disclose(rules?.ruleSet ?? RuleSet())
+        let permissions = PermissionBook(at: paths.permissions, on: loop) { [unowned self] problem in
+            if let problem { report("permission", problem) } else { problems["permission"] = nil }
+        }
+        permissions.start(rules?.configuration?.permission)
+        server = try FeedServer(
+            try ServiceManager.listener(at: paths.socket), on: loop, held: held,
+            permission: { permissions.level(of: $0) },
+            encoder: { [unowned self] in encoder }, snapshot: { [unowned self] in snapshot($0) },
+            explain: { [unowned self] in explain($0) })
+        if let server { store.begin(with: server.held()) }
+        permissions.onChange = { [unowned self] in server?.recheck() }
+        self.permissions = permissions
+        return permissions
+    }
+
+    /// Says which names readers are told who may not see where the machine is.
+    private func disclose(_ ruleSet: RuleSet) {
+        encoder.disclosure = FeedDisclosure(ruleSet, key: hashKey)
+        server?.disclosureChanged()
+    }
+
     /// Helpers of users' sessions come to us: who serves them can be seen from the socket, and root's helper needs no
     /// list of who is logged in.
     private func listenForSessions() throws {
@@ -132,7 +167,7 @@ package final class Agent {
     private func followBus() {
         let bus = SystemBus(on: loop)
         let daemons = DaemonWatch(bus) { [unowned self] in dispatcher.verify($0) }
-        let sleepLock = SleepLock(bus)
+        let sleepLock = SleepLock(bus, on: loop)
         bus.onConnect = {
             daemons.connected()
             sleepLock.connected()
@@ -157,6 +192,8 @@ package final class Agent {
         complain(rules.problems)
         if let ruleSet = rules.ruleSet, let configuration = rules.configuration {
             rulesDigest = rules.digest
+            disclose(ruleSet)
+            permissions?.use(configuration.permission)
             dispatcher.use(ruleSet, digest: rules.digest)
             perform(engine.replace(with: ruleSet, options: configuration.engineOptions, at: .now()))
             connectivityCheck = configuration.connectivity
@@ -177,6 +214,7 @@ package final class Agent {
         watcher.afterChange = nil
         bus?.close()
         heartbeat?.stop()
+        secondFactorQueries?.stop()
         if let timer { loop.cancel(timer.timer) }
         dispatcher.stop()
         checker.stop()
@@ -234,7 +272,9 @@ package final class Agent {
     /// end what raises protection.
     private func hold(always: Bool = false) {
         guard engine.knowsWhatShallHold else { return }
-        dispatcher.hold(desiredStates, in: watcher.environment, always: always)
+        dispatcher.hold(
+            desiredStates, in: watcher.environment,
+            isLookedAfter: watcher.isConnectivityManaged || connectivityCheck != nil, always: always)
     }
 
     private var desiredStates: [StateRequest] {
@@ -342,7 +382,9 @@ package final class Agent {
 
     private func publish(_ event: FeedEvent) {
         let line = encoder.line(for: event)
+        store.append(line, disclosing: encoder.disclosure)
         server?.publish(line)
+        if store.isLarge, let server { store.begin(with: server.held()) }
         EventJournal.note(event, sequence: line.sequence)
         remember(HistoryRecord(event, rulesDigest: rulesDigest))
     }
@@ -385,17 +427,6 @@ package final class Agent {
         let broken = ruleProblems.isEmpty ? "" : "; \(ruleProblems.count) errors in rule files"
         return "\(engine.ruleSet.networks.count) networks, \(engine.ruleSet.rules.count) rules\(broken)\(wireless)"
     }
-
-    /// Root, the agent's own user and the members of the group `vicinity` see everything, others nothing.
-    private static func permission(_ peer: UnixSocket.Peer) -> FeedPermission {
-        if peer.user == 0 || peer.user == geteuid() { return .full }
-        return vicinityGroup.map { peer.groups.contains($0) } == true ? .full : .denied
-    }
-
-    private static let vicinityGroup: UInt32? = {
-        guard let entry = unsafe getgrnam("vicinity") else { return nil }
-        return unsafe entry.pointee.gr_gid
-    }()
 }
 
 extension Agent: Controlled {

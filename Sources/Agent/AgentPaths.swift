@@ -29,8 +29,13 @@ public struct AgentPaths: Sendable {
     var socket: String { "\(runtime)/events.sock" }
     /// To which the helpers of users' sessions connect.
     var sessionSocket: String { "\(runtime)/session.sock" }
+    /// Where PAM stacks ask, by `second-factor-needed`.
+    var secondFactorSocket: String { "\(runtime)/second-factor.sock" }
     var activations: String { "\(state)/activations.json" }
     var lastGoodRules: String { "\(state)/rules.json" }
+    var permissions: String { "\(state)/permissions.json" }
+    /// Of hashed names.
+    var hashKey: String { "\(state)/hash.key" }
     var history: String { "\(state)/history.jsonl" }
     var analytics: String { "\(logs)/analytics.jsonl" }
 

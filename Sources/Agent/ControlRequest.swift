@@ -8,6 +8,11 @@ package enum ControlRequest: Hashable {
     case release(rule: String)
     case run(rule: String)
     case reload
+    /// The caller wants to see where the machine is.
+    case requestPermission
+    case grantPermission(user: UInt32)
+    case revokePermission(user: UInt32)
+    case listGrants
 
     package static var methods: [BusObject.Method] {
         [
@@ -17,6 +22,10 @@ package enum ControlRequest: Hashable {
             BusObject.Method("Release", takes: "s", parameters: "rule\0"),
             BusObject.Method("Run", takes: "s", parameters: "rule\0"),
             BusObject.Method("Reload", takes: "", returns: "u", parameters: "problems\0"),
+            BusObject.Method("RequestPermission", takes: "", returns: "s", parameters: "permission\0"),
+            BusObject.Method("GrantPermission", takes: "u", returns: "s", parameters: "user\0permission\0"),
+            BusObject.Method("RevokePermission", takes: "u", returns: "s", parameters: "user\0permission\0"),
+            BusObject.Method("ListGrants", takes: "", returns: "au", parameters: "users\0"),
         ]
     }
 
@@ -33,6 +42,14 @@ package enum ControlRequest: Hashable {
         case ("Release", 1) where isName: self = .release(rule: rule)
         case ("Run", 1) where isName: self = .run(rule: rule)
         case ("Reload", 0): self = .reload
+        case ("RequestPermission", 0): self = .requestPermission
+        case ("GrantPermission", 1):
+            guard let user = ControlRequest.user(values[0]) else { return nil }
+            self = .grantPermission(user: user)
+        case ("RevokePermission", 1):
+            guard let user = ControlRequest.user(values[0]) else { return nil }
+            self = .revokePermission(user: user)
+        case ("ListGrants", 0): self = .listGrants
         default: return nil
         }
     }
@@ -41,7 +58,7 @@ package enum ControlRequest: Hashable {
     var heldRule: String? {
         switch self {
         case .hold(let rule, _, _, _), .release(let rule): rule
-        case .run, .reload: nil
+        case .run, .reload, .requestPermission, .grantPermission, .revokePermission, .listGrants: nil
         }
     }
 
@@ -52,6 +69,20 @@ package enum ControlRequest: Hashable {
         case .release(let rule): "release the rule \(rule)"
         case .run(let rule): "run the actions of the rule \(rule)"
         case .reload: "read the rule files again"
+        case .requestPermission: "let your programs see which networks this machine is on"
+        case .grantPermission(let user): "let the user with the number \(user) see which networks this machine is on"
+        case .revokePermission(let user): "let the user with the number \(user) no longer see which networks it is on"
+        case .listGrants: "see who may see which networks this machine is on"
         }
+    }
+
+    /// What polkit is asked about.
+    var action: String {
+        if case .requestPermission = self { ControlService.locationAction } else { ControlService.action }
+    }
+
+    /// The last number stands for nobody, chown(2).
+    private static func user(_ value: BusValue) -> UInt32? {
+        value.number.flatMap { UInt32(exactly: $0) }.flatMap { $0 == .max ? nil : $0 }
     }
 }

@@ -1,3 +1,4 @@
+internal import Feed
 package import Platform
 package import Rules
 internal import SystemBus
@@ -23,12 +24,18 @@ package final class ControlService {
     package static let path = "/io/vicinity"
     package static let interface = "io.vicinity.Manager1"
     package static let action = "io.vicinity.manage"
+    /// To see where the machine is.
+    package static let locationAction = "io.vicinity.read-location"
 
     /// Names of errors, besides those of `OverrideError`.
     package enum Refusal: String {
         case invalid = "org.freedesktop.DBus.Error.InvalidArgs"
         case busy = "org.freedesktop.DBus.Error.LimitsExceeded"
         case notAuthorized = "io.vicinity.Error.NotAuthorized"
+        /// The administrator's configuration forbids it, whatever polkit says.
+        case restricted = "io.vicinity.Error.Restricted"
+        /// What was asked for could not be kept.
+        case notKept = "io.vicinity.Error.NotKept"
         /// The same call may succeed if a person may be asked.
         case needsPerson = "org.freedesktop.DBus.Error.InteractiveAuthorizationRequired"
     }
@@ -37,6 +44,7 @@ package final class ControlService {
     private let bus: SystemBus
     private let authority: PolicyAuthority
     private unowned let target: any Controlled
+    private let permissions: PermissionBook
     private var object: BusObject?
     private var waiting = WaitingCalls()
     /// Told what is wrong, nil once nothing is.
@@ -47,11 +55,12 @@ package final class ControlService {
     ///   - limit: how long polkit may take where no person is asked, µs.
     ///   - report: told why nobody can have anything done by hand, and with nil that somebody can.
     package init(
-        of target: any Controlled, on loop: EventLoop, address: String? = nil, limit: UInt64 = 10_000_000,
-        _ report: @escaping (String?) -> Void
+        of target: any Controlled, _ permissions: PermissionBook, on loop: EventLoop, address: String? = nil,
+        limit: UInt64 = 10_000_000, _ report: @escaping (String?) -> Void
     ) {
         names = UserNames(on: loop)
         self.target = target
+        self.permissions = permissions
         self.report = report
         bus = SystemBus(on: loop, address: address)
         authority = PolicyAuthority(bus, limit: limit)
@@ -116,22 +125,46 @@ package final class ControlService {
     }
 
     private func authorize(_ request: ControlRequest, _ call: BusCall, _ user: UInt32) {
+        if case .requestPermission = request { return authorizeReading(request, call, user) }
         if user == 0 { return carryOut(request, call, user, isUsers: false) }
+        if case .revokePermission(user) = request {
+            // What is one's own everybody may give back.
+            guard waiting.change(user, at: Timestamp.now().boottime) else {
+                return finish(call) { $0.refuse(call, .busy, "too many changes within a minute; try again later") }
+            }
+            return carryOut(request, call, user, isUsers: false)
+        }
         if let rule = request.heldRule, target.mayUsersHold(rule) {
             guard waiting.change(user, at: Timestamp.now().boottime) else {
                 return finish(call) { $0.refuse(call, .busy, "too many changes within a minute; try again later") }
             }
             return carryOut(request, call, user, isUsers: true)
         }
+        askPolkit(request, call, user)
+    }
+
+    /// Who may see everything anyway is asked nothing, and who may not whatever happens is not asked either.
+    private func authorizeReading(_ request: ControlRequest, _ call: BusCall, _ user: UInt32) {
+        permissions.find(user) { [weak self] level in
+            guard let self else { return }
+            switch level {
+            case .full: finish(call) { _ in call.answer([.text(level.rawValue)]) }
+            case .restricted: finish(call) { $0.refuseRestricted(call) }
+            case .hashed, .notDetermined, .denied: askPolkit(request, call, user)
+            }
+        }
+    }
+
+    private func askPolkit(_ request: ControlRequest, _ call: BusCall, _ user: UInt32) {
         guard waiting.ask(user) else {
             return finish(call) { $0.refuse(call, .busy, "too many calls wait for polkit; try again later") }
         }
         let details = ["polkit.message": "Authentication is required to \(request.purpose)"]
-        authority.check(call.sender, ControlService.action, details, mayAsk: call.mayAsk) { [weak self] verdict in
+        authority.check(call.sender, request.action, details, mayAsk: call.mayAsk) { [weak self] verdict in
             guard let self else { return }
             waiting.answered(user)
             if verdict == .authorized { return carryOut(request, call, user, isUsers: false) }
-            finish(call) { $0.refuse(call, verdict) }
+            finish(call) { $0.refuse(call, polkit: verdict, request.action) }
         }
     }
 
@@ -140,13 +173,15 @@ package final class ControlService {
             guard let self else { return }
             // The rules may be others by now.
             if isUsers, let rule = request.heldRule, !target.mayUsersHold(rule) {
-                return finish(call) { $0.refuse(call, .denied) }
+                return finish(call) { $0.refuse(call, polkit: .denied, request.action) }
             }
-            perform(request, call, name, isUsers: isUsers)
+            perform(request, call, user, name, isUsers: isUsers)
         }
     }
 
-    private func perform(_ request: ControlRequest, _ call: BusCall, _ name: String, isUsers: Bool) {
+    private func perform(
+        _ request: ControlRequest, _ call: BusCall, _ user: UInt32, _ name: String, isUsers: Bool
+    ) {
         do throws(OverrideError) {
             switch request {
             case .hold(let rule, let isOn, let duration, let endsWithPlace):
@@ -166,10 +201,55 @@ package final class ControlService {
                 target.reload { [weak self] problems in
                     self?.finish(call) { _ in call.answer([.unsigned(UInt32(clamping: problems))]) }
                 }
+            case .requestPermission: grant(user, call, by: name)
+            case .grantPermission(let other): grant(other, call, by: name)
+            case .revokePermission(let other): revoke(other, call, by: name)
+            case .listGrants:
+                let users = permissions.granted.map { BusArgument.unsigned($0) }
+                finish(call) { _ in call.answer([.list(users, of: "u")]) }
             }
         } catch {
             finish(call) { _ in call.refuse(error.busName, error.description) }
         }
+    }
+
+    // MARK: Permission
+
+    private func grant(_ user: UInt32, _ call: BusCall, by name: String) {
+        // What the configuration says may be something else by now.
+        permissions.find(user) { [weak self] level in
+            guard let self else { return }
+            guard level != .restricted else { return finish(call) { $0.refuseRestricted(call) } }
+            do throws(SystemError) {
+                try permissions.grant(user)
+                Log.write(.notice, "uid \(user) may see where this machine is, granted by \(name)")
+                answerLevel(of: user, call)
+            } catch {
+                finish(call) { $0.refuse(call, .notKept, "\(error): nothing is granted") }
+            }
+        }
+    }
+
+    private func revoke(_ user: UInt32, _ call: BusCall, by name: String) {
+        do throws(SystemError) {
+            if try permissions.revoke(user) {
+                Log.write(.notice, "uid \(user) may no longer see where this machine is, revoked by \(name)")
+            }
+            answerLevel(of: user, call)
+        } catch {
+            finish(call) { $0.refuse(call, .notKept, "\(error): revoked until the agent is started anew") }
+        }
+    }
+
+    /// Says what the user may see now, which is not only a matter of what was granted.
+    private func answerLevel(of user: UInt32, _ call: BusCall) {
+        permissions.find(user) { [weak self] level in
+            self?.finish(call) { _ in call.answer([.text(level.rawValue)]) }
+        }
+    }
+
+    private func refuseRestricted(_ call: BusCall) {
+        refuse(call, .restricted, "the administrator's configuration forbids it: [permission] of vicinity.toml")
     }
 
     private func finish(_ call: BusCall, _ body: (ControlService) -> Void) {
@@ -179,15 +259,15 @@ package final class ControlService {
 
     private func refuse(_ call: BusCall, _ refusal: Refusal, _ text: String) { call.refuse(refusal.rawValue, text) }
 
-    private func refuse(_ call: BusCall, _ verdict: PolicyAuthority.Verdict) {
+    private func refuse(_ call: BusCall, polkit verdict: PolicyAuthority.Verdict, _ action: String) {
         switch verdict {
         case .needsPerson:
-            refuse(call, .needsPerson, "polkit demands that a person authenticates for \(ControlService.action)")
+            refuse(call, .needsPerson, "polkit demands that a person authenticates for \(action)")
         case .nobodyToAsk:
             refuse(
                 call, .notAuthorized,
-                "polkit finds nobody to ask for \(ControlService.action): no authentication agent runs in your session")
-        case .authorized, .denied: refuse(call, .notAuthorized, "polkit refuses \(ControlService.action)")
+                "polkit finds nobody to ask for \(action): no authentication agent runs in your session")
+        case .authorized, .denied: refuse(call, .notAuthorized, "polkit refuses \(action)")
         case .dismissed: refuse(call, .notAuthorized, "nobody authenticated")
         case .absent: refuse(call, .notAuthorized, "polkit does not run, so only root may do this")
         case .failed(let error):

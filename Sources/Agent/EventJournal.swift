@@ -19,7 +19,7 @@ enum EventJournal {
             unsafe entries.append(iovec(iov_base: copy.baseAddress, iov_len: copy.count))
         }
         _ = unsafe sd_journal_sendv(entries, Int32(entries.count))
-        for unsafe entry in unsafe entries { unsafe entry.iov_base.deallocate() }
+        unsafe entries.forEach { unsafe $0.iov_base.deallocate() }
     }
 
     struct Field: Hashable {
@@ -46,7 +46,8 @@ enum EventJournal {
 
         init?(_ body: FeedEvent.Body) {
             switch body {
-            case .networkEntered(let network): self.init(network, "entered network \(network.name): \(network.assurance)")
+            case .networkEntered(let network):
+                self.init(network, "entered network \(network.name): \(network.assurance)")
             case .networkLeft(let network, let minutes):
                 self.init(network, "left network \(network.name) after \(minutes) min")
             case .networkAssuranceChanged(let network):

@@ -1,7 +1,7 @@
-internal import Hashing
+public import Hashing
 public import WiFi
 
-/// What stands for a network's name in the analytics log.
+/// What stands for a network's name where the name itself is not told.
 public enum PlaceHash {
     /// `sha256:` and 64 lower-case hexadecimal digits, over the raw octets: what `printf %s NAME | sha256sum` prints,
     /// so that the log can be joined with other systems.
@@ -14,5 +14,11 @@ public enum PlaceHash {
 
     public static func plain(_ ssid: SSID) -> String {
         plain(ssid.octets)
+    }
+
+    /// For every other name: `hmac-sha256:`, the key's identifier, `:` and 64 digits, which only a holder of the key can
+    /// compare with anything.
+    public static func keyed(_ ssid: SSID, by key: HashKey) -> String {
+        key.hash(ssid.octets)
     }
 }

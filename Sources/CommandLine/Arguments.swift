@@ -1,3 +1,4 @@
+internal import Rules
 internal import WiFi
 
 /// A command line that cannot be followed: what is wrong with it, and how it should be.
@@ -13,22 +14,35 @@ struct Arguments {
         /// What stands for its value in the help; nil for a flag.
         let value: String?
         let help: String
+        let kind: WordKind
+        let isRepeatable: Bool
 
-        init(_ name: String, _ value: String? = nil, _ help: String) {
+        init(
+            _ name: String, _ value: String? = nil, _ help: String, _ kind: WordKind = .text,
+            isRepeatable: Bool = false
+        ) {
             self.name = name
             self.value = value
             self.help = help
+            self.kind = kind
+            self.isRepeatable = isRepeatable
         }
     }
 
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
+    /// `--help` stands among the options; what comes after it is not read.
+    private(set) var wantsHelp = false
 
     init(_ words: some Sequence<String>, knowing options: [Option]) throws(UsageError) {
         var iterator = words.makeIterator()
         while let word = iterator.next() {
             if word == "--" {
                 while let operand = iterator.next() { operands.append(operand) }
+                return
+            }
+            if word == "-h" {
+                wantsHelp = true
                 return
             }
             guard word.hasPrefix("--") else {
@@ -41,7 +55,14 @@ struct Arguments {
             let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(parts[0])
             guard let option = options.first(where: { $0.name == name }) else {
-                throw UsageError(description: "unknown option --\(name.utf8.displayText)")
+                if name == "help", parts.count == 1 {
+                    wantsHelp = true
+                    return
+                }
+                let hint = Spelling.nearest(to: name, among: options.map(\.name) + ["help"])
+                throw UsageError(
+                    description: "unknown option --\(name.utf8.displayText)"
+                        + (hint.map { "; did you mean --\($0)?" } ?? ""))
             }
             guard let placeholder = option.value else {
                 guard parts.count == 1 else { throw UsageError(description: "--\(name) takes no value") }
@@ -50,6 +71,11 @@ struct Arguments {
             }
             guard let value = parts.count > 1 ? String(parts[1]) : iterator.next() else {
                 throw UsageError(description: "--\(name) needs \(placeholder)")
+            }
+            if case .words(let known) = option.kind, !known.contains(value) {
+                throw UsageError(
+                    description: "--\(name) is one of \(known.joined(separator: ", ")), not \(value.utf8.displayText)"
+                        + Spelling.hint(for: value, among: known))
             }
             values[name, default: []].append(value)
         }

@@ -9,9 +9,10 @@ internal import Synchronization
 enum CheckCommand: Subcommand {
     static let name = "check"
     static let operands = "[FILE | DIRECTORY]…"
+    static let operandKinds: [WordKind] = [.file]
     static let summary = "Check rule files; without a file, those that the agent reads."
     static let options: [Arguments.Option] = [
-        .init("format", "FORMAT", "json or text (the default)"),
+        .format,
         .init("user", nil, "those of your own, in $XDG_CONFIG_HOME/vicinity/rules.d"),
     ]
 
@@ -20,6 +21,9 @@ enum CheckCommand: Subcommand {
 
         Exit status: 0, 64 usage, 65 mistakes in the files; warnings do not count.
         """
+    static let examples = [
+        (line: "vicinity check new/", meaning: "whether the rule files in new/ are right")
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         let format = try arguments.choice("format", OutputFormat.self) ?? .text
@@ -40,7 +44,7 @@ enum CheckCommand: Subcommand {
             guard let directory = userRules else {
                 throw UsageError(description: "--user needs HOME or XDG_CONFIG_HOME to be an absolute path")
             }
-            return RuleSet.load(RuleFiles(directories: [directory], trust: .user(getuid())), reviewing: true)
+            return RuleSet.loadOfUser(RuleFiles(directories: [directory], trust: .user(getuid())), reviewing: true)
                 .diagnostics
         }
         guard arguments.operands.isEmpty else {

@@ -20,6 +20,7 @@ private let statuses = """
 enum HoldCommand: Subcommand {
     static let name = "hold"
     static let operands = "RULE on|off"
+    static let operandKinds: [WordKind] = [.rule, .words(["on", "off"])]
     static let summary = "Hold a rule on or off for a while, whatever its condition says."
     static let options: [Arguments.Option] = [
         .init("for", "DURATION", "such as 30m or 2h; as long as max-hold allows (8h) unless said"),
@@ -33,6 +34,9 @@ enum HoldCommand: Subcommand {
 
         \(statuses)
         """
+    static let examples = [
+        (line: "vicinity hold away off --for 30m", meaning: "half an hour without the rule away")
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(2...2, arguments.operands.isEmpty ? "the rule's name" : "on or off")
@@ -68,6 +72,7 @@ enum HoldCommand: Subcommand {
 enum ReleaseCommand: Subcommand {
     static let name = "release"
     static let operands = "RULE"
+    static let operandKinds: [WordKind] = [.rule]
     static let summary = "End the hold of a rule: its condition decides again."
     static let options: [Arguments.Option] = []
     static let notes = """
@@ -96,6 +101,7 @@ enum ReleaseCommand: Subcommand {
 enum RunCommand: Subcommand {
     static let name = "run"
     static let operands = "RULE"
+    static let operandKinds: [WordKind] = [.rule]
     static let summary = "Run the enter actions of a rule once, whether it holds or not."
     static let options: [Arguments.Option] = []
     static let notes = """

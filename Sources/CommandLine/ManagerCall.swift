@@ -94,6 +94,8 @@ extension ManagerCall {
     private static func status(of error: String) -> Int32 {
         switch error {
         case "io.vicinity.Error.UnknownRule": 68
+        case ControlService.Refusal.restricted.rawValue: 77
+        case ControlService.Refusal.notKept.rawValue: 74
         case "io.vicinity.Error.TooLong", ControlService.Refusal.invalid.rawValue: 64
         case let name
         where name.hasPrefix("io.vicinity.Error.") && name != ControlService.Refusal.notAuthorized.rawValue:

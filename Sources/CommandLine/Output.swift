@@ -18,6 +18,11 @@ enum Output {
 
     static func line(_ text: String) { write(Array((text + "\n").utf8)[...], to: STDOUT_FILENO) }
 
+    /// In as many lines as the terminal makes necessary, each with the blanks at the beginning.
+    static func wrapped(_ text: String) {
+        for row in text.wrapped(to: width ?? .max) { line(row) }
+    }
+
     static func error(_ text: String) { write(Array("vicinity: \(text)\n".utf8)[...], to: STDERR_FILENO) }
 
     /// A complaint that names its place by itself.

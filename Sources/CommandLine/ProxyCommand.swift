@@ -10,9 +10,10 @@ internal import SystemBus
 enum ProxyCommand: Subcommand {
     static let name = "proxy"
     static let operands = "status | reset"
+    static let operandKinds: [WordKind] = [.words(["status", "reset"])]
     static let summary = "Tell what each place that programs take their proxy from holds now, or take ours away."
     static let options: [Arguments.Option] = [
-        .init("format", "FORMAT", "json or text (the default)")
+        .format
     ]
 
     static let notes = """

@@ -11,7 +11,7 @@ enum ReloadCommand: Subcommand {
     static let operands = ""
     static let summary = "Have the agent read its rule files again, and tell what is wrong with them."
     static let options: [Arguments.Option] = [
-        .init("socket", "PATH", "the agent's socket")
+        .socket
     ]
 
     static let notes = """
@@ -40,7 +40,7 @@ enum ReloadCommand: Subcommand {
         // The first line says that the agent listens to this reader from now on.
         guard let first = client.next() else { return gone() }
         guard !LinePrinter(.text).isDenial(first) else {
-            Output.error("only root and members of the group vicinity may see what comes of it")
+            Output.error("you may not see what comes of it; `vicinity permission` tells why")
             return 77
         }
         guard let agent = try? client.peer().process, agent > 1 else { return gone() }

@@ -9,10 +9,11 @@ internal import WiFi
 enum ReplayCommand: Subcommand {
     static let name = "replay"
     static let operands = "FEED"
+    static let operandKinds: [WordKind] = [.file]
     static let summary = "Tell what the rules decide on a recorded feed (a file, or -), without acting."
     static let options: [Arguments.Option] = [
         RuleSource.option,
-        .init("format", "FORMAT", "json (one object a line) or text (the default)"),
+        .init("format", "FORMAT", "json (one object a line) or text (the default)", .one(of: OutputFormat.self)),
         .init("expect-same", nil, "exit with 1 where the recording decides otherwise"),
     ]
     static let notes = """
@@ -25,6 +26,12 @@ enum ReplayCommand: Subcommand {
         """
 
     private static let maximumSize = 256 << 20
+    static let examples = [
+        (
+            line: "vicinity replay monday.jsonl --rules new/ --expect-same",
+            meaning: "whether new rules would have decided the same"
+        )
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(1...1, "a recorded feed")

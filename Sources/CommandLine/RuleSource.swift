@@ -5,8 +5,7 @@ internal import WiFi
 /// The rule files that a command is about.
 enum RuleSource {
     static let option = Arguments.Option(
-        "rules", "PATH", "a directory of rule files, or a file, whoever owns it; without it, those that the agent reads"
-    )
+        "rules", "PATH", "a directory of rule files, or a file, whoever owns it; without it, the agent's", .file)
 
     /// What is left to do where there are no rules to go by.
     struct Failure: Error {

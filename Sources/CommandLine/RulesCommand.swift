@@ -12,8 +12,8 @@ enum RulesCommand: Subcommand {
     static let summary = "List the rules and networks of the rule files, and which of them hold now."
     static let options: [Arguments.Option] = [
         RuleSource.option,
-        .init("format", "FORMAT", "json or text (the default)"),
-        .init("socket", "PATH", "the agent's socket"),
+        .format,
+        .socket,
     ]
     static let notes = """
         What holds now is asked of the agent, where it answers; not of other files than its own, unless --socket is

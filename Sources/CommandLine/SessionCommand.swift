@@ -6,8 +6,8 @@ enum SessionCommand: Subcommand {
     static let operands = ""
     static let summary = "Do in this session what rules ask for; its unit is vicinity-session.service."
     static let options: [Arguments.Option] = [
-        .init("socket", "PATH", "the agent's socket for sessions"),
-        .init("config", "DIR", "the directory of the rules; root's, all of it"),
+        .init("socket", "PATH", "the agent's socket for sessions", .file),
+        .init("config", "DIR", "the directory of the rules; root's, all of it", .directory),
     ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {

@@ -11,10 +11,10 @@ enum SimulateCommand: Subcommand {
     static let summary = "Tell what the rules would do at a place, without being there; needs no agent."
     static let options: [Arguments.Option] =
         SimulatedPlace.options + [
-            .init("proven", "NETWORK", "its probe succeeds; may be repeated"),
+            .init("proven", "NETWORK", "its probe succeeds", .network, isRepeatable: true),
             .init("time", "MOMENT", "local time, such as \"mon 09:30\"; now unless given"),
             RuleSource.option,
-            .init("format", "FORMAT", "json or text (the default)"),
+            .format,
         ]
     static let notes = """
         The machine is taken to have been at the place long enough for everything to settle. What no option says is not
@@ -24,6 +24,9 @@ enum SimulateCommand: Subcommand {
 
         Exit status: 0, 64 usage, 65 mistakes in the rule files, 66 no such file.
         """
+    static let examples = [
+        (line: "vicinity simulate --ssid Corp-Staff --security open", meaning: "what the rules make of an evil twin")
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(0...0, "nothing but options")
@@ -44,7 +47,7 @@ enum SimulateCommand: Subcommand {
         switch format {
         case .json: Output.write(json(simulation)[...])
         case .text:
-            Output.line(text(simulation))
+            for line in text(simulation) { Output.wrapped(line) }
             if AgentAbilities.leavesOut(ruleSet.rules) { Output.line("note: \(AgentAbilities.limits)") }
         }
         return 0
@@ -119,7 +122,7 @@ enum SimulateCommand: Subcommand {
 
     // MARK: Text
 
-    private static func text(_ simulation: Simulation) -> String {
+    private static func text(_ simulation: Simulation) -> [String] {
         var lines = ["networks"]
         for verdict in simulation.judgement.verdicts {
             let head =
@@ -143,6 +146,6 @@ enum SimulateCommand: Subcommand {
             }
         }
         if simulation.rules.isEmpty { lines.append("  none") }
-        return lines.map(\.terminalText).joined(separator: "\n")
+        return lines.map(\.terminalText)
     }
 }

@@ -17,21 +17,29 @@ struct SimulatedPlace {
         .init("ssid", "TEXT", "the name of the Wi-Fi network"),
         .init("ssid-hex", "HEX", "the same by its octets"),
         .init("bssid", "MAC", "the access point"),
-        .init("security", "NAME", "its protection, such as open or wpa2-psk; unknown, the weakest, unless given"),
+        .init(
+            "security", "NAME", "its protection, such as open or wpa2-psk; unknown, the weakest, unless given",
+            .usually(Security.allCases.map(\.rawValue))),
         .init("akm", "SUITE", "the very suite, such as 00-0f-ac:8"),
-        .init("interface", "NAME", "the name of the interface"),
-        .init("interface-kind", "KIND", "wifi (the default), ethernet, cellular or bluetooth"),
-        .init("address", "IP/LEN", "an address of the link; may be repeated"),
-        .init("gateway-mac", "MAC", "the gateway's hardware address; may be repeated"),
-        .init("dns-suffix", "DOMAIN", "a domain that the network announces; may be repeated"),
-        .init("authentication", "WORD", "what the 802.1X profile demands: mutual (an authority and a name) or none"),
-        .init("also", "LINK", "another link, KIND[:SSID[:SECURITY]]; may be repeated"),
+        .init("interface", "NAME", "the name of the interface", .interface),
+        .init(
+            "interface-kind", "KIND", "wifi (the default), ethernet, cellular or bluetooth",
+            .words(kinds.map(\.rawValue))),
+        .init("address", "IP/LEN", "an address of the link", isRepeatable: true),
+        .init("gateway-mac", "MAC", "the gateway's hardware address", isRepeatable: true),
+        .init("dns-suffix", "DOMAIN", "a domain that the network announces", isRepeatable: true),
+        .init(
+            "authentication", "WORD", "what the 802.1X profile demands: mutual (an authority and a name) or none",
+            .one(of: Authentication.self)),
+        .init("also", "LINK", "another link, KIND[:SSID[:SECURITY]]", isRepeatable: true),
         .init("metered", nil, "the way to the internet costs by volume"),
         .init("unmetered", nil, "it does not"),
         .init("vpn", nil, "a tunnel is up"),
         .init("offline", nil, "no link is up"),
-        .init("connectivity", "WORD", "none, local, portal or internet"),
+        .init("connectivity", "WORD", "none, local, portal or internet", .words(connectivities.map(\.rawValue))),
     ]
+
+    private static let connectivities: [Connectivity] = [.none, .local, .portal, .internet]
 
     private static let kinds: [LinkKind] = [.wifi, .ethernet, .cellular, .bluetooth]
 
@@ -65,10 +73,7 @@ struct SimulatedPlace {
             environment.isMetered = arguments.has("metered")
         }
         try setAddresses(arguments)
-        let known: [Connectivity] = [.none, .local, .portal, .internet]
-        let connectivity = try arguments.all("connectivity", SimulatedPlace.list(known.map(\.rawValue))) { text in
-            known.first { $0.rawValue == text }
-        }
+        let connectivity = arguments.all("connectivity").compactMap { Connectivity(rawValue: $0) }
         isConnectivityGiven = !connectivity.isEmpty
         environment.connectivity = connectivity.last ?? .none
         let address = environment.interfaces[2]?.addresses.contains { !$0.address.isLinkLocal } ?? false
@@ -90,7 +95,7 @@ struct SimulatedPlace {
             try arguments.all("ssid", "at most 32 octets") { SSID(utf8: $0) }
             + arguments.all("ssid-hex", "at most 32 octets in hexadecimal") { SSID(hexadecimal: $0) }
         guard names.count < 2 else { throw UsageError(description: "one link has one --ssid or --ssid-hex") }
-        let kinds = try arguments.all("interface-kind", list(kinds.map(\.rawValue))) { SimulatedPlace.kind($0) }
+        let kinds = arguments.all("interface-kind").compactMap { SimulatedPlace.kind($0) }
         let bssids = try arguments.all("bssid", "a MAC address") { BSSID($0) }
         if let family = arguments["security"], ["personal", "enterprise"].contains(family) {
             let member = family == "personal" ? Security.wpa2PSK : .wpa2Enterprise

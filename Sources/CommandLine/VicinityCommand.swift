@@ -1,117 +1,60 @@
 internal import Glibc
+internal import Netlink
+internal import Platform
 internal import WiFi
-
-/// A subcommand of `vicinity`.
-protocol Subcommand {
-    static var name: String { get }
-    static var operands: String { get }
-    static var summary: String { get }
-    static var options: [Arguments.Option] { get }
-    /// What its help says besides.
-    static var notes: String { get }
-    /// - Returns: the exit status, sysexits(3).
-    static func run(_ arguments: Arguments) throws -> Int32
-}
-
-extension Subcommand {
-    static var notes: String { "" }
-}
 
 /// `vicinity`: everything a person or a script asks of Vicinity.
 public enum VicinityCommand {
-    private static var subcommands: [any Subcommand.Type] {
-        [
-            WatchCommand.self, StatusCommand.self, WhyCommand.self, RulesCommand.self, CheckCommand.self,
-            SimulateCommand.self, HoldCommand.self, ReleaseCommand.self, RunCommand.self, ProxyCommand.self,
-            RecordCommand.self, ReplayCommand.self, ReloadCommand.self, SessionCommand.self, VersionCommand.self,
-        ]
-    }
-
     /// - Parameter arguments: with the program's name as the first.
     /// - Returns: the exit status: 0, 64 for usage (`EX_USAGE`), or what the command documents.
     public static func run(_ arguments: [String]) -> Int32 {
         // Writing to a reader that went away is answered by an error, not by a signal.
         signal(SIGPIPE, SIG_IGN)
         let words = arguments.dropFirst()
-        guard let name = words.first, name != "help", name != "--help", name != "-h" else {
-            guard let topic = words.dropFirst().first else {
-                Output.line(help)
-                return words.isEmpty ? 64 : 0
-            }
-            guard let command = subcommands.first(where: { $0.name == topic }) else { return unknown(topic) }
-            Output.line(help(for: command))
-            return 0
+        guard let name = words.first else {
+            Output.line(Help.overview(within: Help.width))
+            return 64  // EX_USAGE
         }
-        if name == "--version" { return VersionCommand.printVersion() }
-        guard let command = subcommands.first(where: { $0.name == name }) else { return unknown(name) }
-        if words.contains("--help") || words.contains("-h") {
-            Output.line(help(for: command))
-            return 0
+        if name == "--version" || name == "-V" { return VersionCommand.printVersion() }
+        let command: any Subcommand.Type
+        do throws(UsageError) {
+            command = try CommandTable.command(named: ["--help", "-h"].contains(name) ? HelpCommand.name : name)
+        } catch {
+            let isOption = name.hasPrefix("-")
+            let problem = isOption ? "unknown option \(name.utf8.displayText)" : error.description
+            Output.error("\(problem)\n`vicinity help` lists the commands")
+            return 64
         }
         do {
-            return try command.run(try Arguments(words.dropFirst(), knowing: command.options))
+            let arguments = try Arguments(words.dropFirst(), knowing: command.options)
+            guard !arguments.wantsHelp else {
+                Output.line(Help.text(of: command, within: Help.width))
+                return 0
+            }
+            return try command.run(arguments)
         } catch let error as UsageError {
-            Output.error("\(error.description)\nusage: \(usage(of: command))")
+            Output.error("\(error.description)\nusage: \(command.usage)")
             return 64
         } catch {
-            Output.error("\(error)")
-            return 1
+            Output.error("\(error)".terminalText)
+            return status(of: error)
         }
     }
 
-    private static func unknown(_ name: String) -> Int32 {
-        Output.error("unknown command \(name.utf8.displayText); `vicinity help` lists them")
-        return 64
-    }
-
-    private static func usage(of command: any Subcommand.Type) -> String {
-        "vicinity \(command.name)\(command.options.isEmpty ? "" : " [OPTION…]")\(command.operands.isEmpty ? "" : " ")"
-            + command.operands
-    }
-
-    private static func help(for command: any Subcommand.Type) -> String {
-        var lines = filled(command.summary, after: "", at: 0) + ["", "usage: \(usage(of: command))"]
-        if !command.options.isEmpty { lines.append("") }
-        for option in command.options {
-            lines += filled(option.help, after: "  --\(option.name)\(option.value.map { " \($0)" } ?? "")", at: 28)
-        }
-        let notes = command.notes.split(separator: "\n", omittingEmptySubsequences: false)
-        for paragraph in notes.split(separator: "") {
-            lines += [""] + filled(paragraph.joined(separator: "\n"), after: "", at: 0)
-        }
-        return lines.joined(separator: "\n")
-    }
-
-    /// Text in lines of 80 columns, of which the first begins with `head` and all others with so many blanks.
-    private static func filled(_ text: some StringProtocol, after head: String, at indent: Int) -> [String] {
-        func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
-        var lines = [head + blanks(max(indent - head.count, head.isEmpty ? 0 : 1))]
-        var isEmpty = true
-        for word in text.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
-            if !isEmpty, lines[lines.count - 1].count + 1 + word.count > 80 {
-                lines.append(blanks(indent))
-                isEmpty = true
+    /// What sysexits(3) calls what the system refused.
+    private static func status(of error: any Error) -> Int32 {
+        let code: Int32? =
+            switch error {
+            case let error as SystemError: error.code
+            case NetlinkError.system(let error): error.code
+            default: nil
             }
-            lines[lines.count - 1] += (isEmpty ? "" : " ") + word
-            isEmpty = false
+        return switch code {
+        case EACCES, EPERM: 77  // EX_NOPERM
+        case ENOENT, ENOTDIR: 66  // EX_NOINPUT
+        case EEXIST, EROFS: 73  // EX_CANTCREAT
+        case ENOSPC, EIO, EDQUOT: 74  // EX_IOERR
+        default: 71  // EX_OSERR
         }
-        return lines
     }
-
-    private static var help: String {
-        var lines = [
-            "Vicinity knows where this machine is, and what shall hold there.", "", "usage: vicinity COMMAND [OPTION…]",
-            "",
-        ]
-        for command in subcommands {
-            lines += filled(command.summary, after: "  \(command.name)", at: 12)
-        }
-        lines += ["", "`vicinity help COMMAND` tells more."]
-        return lines.joined(separator: "\n")
-    }
-}
-
-/// How lines of the feed are printed.
-enum OutputFormat: String, CaseIterable {
-    case json, text
 }

@@ -2,6 +2,7 @@ internal import Agent
 internal import Environment
 internal import Feed
 internal import Glibc
+internal import JSON
 internal import Netlink
 internal import Platform
 internal import WiFi
@@ -12,34 +13,57 @@ enum WatchCommand: Subcommand {
     static let operands = ""
     static let summary = "Tell what happens: networks joined, lost and roamed, rules and actions."
     static let options: [Arguments.Option] = [
-        .init("format", "FORMAT", "json (one object a line) or text; text on a terminal"),
+        .init(
+            "format", "FORMAT", "json (one object a line) or text; text on a terminal", .one(of: OutputFormat.self)),
         .init("direct", nil, "read the kernel, without an agent"),
-        .init("replay", "FILE", "read a recording, or a capture of an nlmon device"),
+        .init("replay", "FILE", "read a recording, or a capture of an nlmon device", .file),
         .init("speed", "FACTOR", "with --replay: how many times faster; 0, the default, is at once"),
-        .init("socket", "PATH", "the agent's socket"),
-        .init("since", "ID", "what came after the line with this id"),
-        .init("type", "TYPES", "only these types, separated by commas; wifi.* is allowed"),
-        .init("interface", "NAME", "only this interface"),
+        .socket,
+        .init("since", "ID", "what came after the line with this id, or since then, such as 2h (ago) or 12:30"),
+        .init(
+            "type", "TYPES", "only these types, separated by commas; wifi.* is allowed",
+            .usually(FeedTypes.families + FeedTypes.all)),
+        .init("interface", "NAME", "only this interface", .interface),
+        .init("network", "NETWORK", "only what is told of this network of the rule files", .network),
+        .init("rule", "RULE", "only what is told of this rule and its actions", .rule),
     ]
 
     static let notes = """
         Exit status: 0, 64 usage, 65 no capture, 66 no such file, 69 the agent does not run or has ended, 77 you may
         not see where this machine is.
         """
+    static let examples = [
+        (
+            line: "vicinity watch --since 1h --type 'wifi.*,network.*'",
+            meaning: "what happened in the last hour, and what happens"
+        ),
+        (
+            line: "vicinity watch --format json --type wifi.joined | jq -c .wifi",
+            meaning: "each network that is joined, for programs"
+        ),
+    ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(0...0, "nothing but options")
-        let printer = LinePrinter(
+        var printer = LinePrinter(
             try arguments.choice("format", OutputFormat.self) ?? (Output.isTerminal ? .text : .json))
+        (printer.network, printer.rule) = (arguments["network"], arguments["rule"])
         var request = FeedRequest()
-        request.filter.types = arguments["type"]?.split(separator: ",").map { String($0) } ?? []
+        request.filter.types = try FeedTypes.patterns(arguments["type"])
         request.filter.interface = arguments["interface"]
         if let since = arguments["since"] {
-            guard let colon = since.lastIndex(of: ":"), let sequence = UInt64(since[since.index(after: colon)...])
-            else {
-                throw UsageError(description: "--since is the id of a line, such as 9f0c3a…:42")
+            if let moment = MomentText.microseconds(of: since, now: Timestamp.now().wall) {
+                // Of a line of another life: everything that is held.
+                request.since = ("0000000000000000", 0)
+                printer.since = CivilTime(utc: moment).iso8601
+            } else {
+                guard let colon = since.lastIndex(of: ":"), let sequence = UInt64(since[since.index(after: colon)...])
+                else {
+                    throw UsageError(
+                        description: "--since is the id of a line, such as 9f0c3a…:42, or \(MomentText.form)")
+                }
+                request.since = (String(since[..<colon]), sequence)
             }
-            request.since = (String(since[..<colon]), sequence)
         }
         if let file = arguments["replay"] {
             let speed = arguments["speed"].map { Double($0) } ?? 0
@@ -47,6 +71,9 @@ enum WatchCommand: Subcommand {
                 throw UsageError(description: "--speed is a number from 0")
             }
             return try replay(file, speed, printer, request.filter)
+        }
+        guard !arguments.has("direct") || printer.network == nil && printer.rule == nil else {
+            throw UsageError(description: "--network and --rule need the agent, which --direct is without")
         }
         if arguments.has("direct") { return try direct(printer, request.filter) }
         let path = arguments["socket"] ?? AgentPaths.defaultSocket
@@ -64,10 +91,12 @@ enum WatchCommand: Subcommand {
 
     private static func follow(_ path: String, _ request: FeedRequest, _ printer: LinePrinter) throws -> Int32 {
         var client = try FeedClient(connectingTo: path, request: request)
-        var isDenied = false
+        var (isFirst, isDenied) = (true, false)
         while let line = client.next() {
             printer.print(line)
-            isDenied = isDenied || printer.isDenial(line)
+            // The first line says what this reader may see.
+            if isFirst { isDenied = printer.isDenial(line) }
+            isFirst = false
         }
         if isDenied { return 77 }
         Output.error("the agent ended the connection")
@@ -141,6 +170,11 @@ enum WatchCommand: Subcommand {
 struct LinePrinter {
     private let format: OutputFormat
     private let text = FeedText(isColored: Output.isColored)
+    /// As the feed writes moments: what happened before it is left out, and the gap that this makes.
+    var since: String?
+    /// Nothing else is printed but the snapshot and gaps, where they are given.
+    var network: String?
+    var rule: String?
 
     init(_ format: OutputFormat) {
         self.format = format
@@ -148,13 +182,34 @@ struct LinePrinter {
 
     /// - Parameter line: without its LF.
     func print(_ line: ArraySlice<UInt8>) {
+        if since != nil || network != nil || rule != nil, !isWanted(line) { return }
         switch format {
         case .json: Output.write(line + [UInt8(ascii: "\n")])
         case .text: if let text = text.text(of: line) { Output.line(text) }
         }
     }
 
+    private func isWanted(_ line: ArraySlice<UInt8>) -> Bool {
+        guard let value = try? JSONValue(parsing: line, maximumSize: 2 * FeedLine.maximumLength),
+            let time = value["time"]?.string, let type = value["type"]?.string
+        else { return true }
+        switch type {
+        case "environment.snapshot": return true
+        // Asking for all that is held makes a gap of what another life of the agent told.
+        case "feed.gap": return since == nil || value["gap"]?["lost"]?.isNull != true
+        default: break
+        }
+        if let since, time < since { return false }
+        guard network != nil || rule != nil else { return true }
+        let told = (value["rule"]?["name"] ?? value["action"]?["rule"])?.string
+        return network.map { value["network"]?["name"]?.string == $0 } ?? false || rule.map { told == $0 } ?? false
+    }
+
+    /// Whether it is the only line, for a reader who may see nothing or whom the agent turns away.
     func isDenial(_ line: ArraySlice<UInt8>) -> Bool {
-        String(decoding: line, as: UTF8.self).contains("\"permission\":\"denied\"")
+        guard let value = try? JSONValue(parsing: line, maximumSize: 2 * FeedLine.maximumLength),
+            let permission = value["permission"]?.string.flatMap({ FeedPermission(rawValue: $0) })
+        else { return false }
+        return permission.view == .nothing
     }
 }

@@ -1,7 +1,7 @@
 internal import Platform
 
 /// Hands every change to every subscriber, each through a bounded queue of its own.
-final class EnvironmentHub: Sendable {
+package final class EnvironmentHub: Sendable {
     private typealias Continuation = CheckedContinuation<EnvironmentUpdate?, Never>
 
     private struct Queue {
@@ -11,6 +11,13 @@ final class EnvironmentHub: Sendable {
         var needsSnapshot = true
         /// One for each task that reads the stream, mostly a single one.
         var waiters: [Continuation] = []
+
+        mutating func renew(missed count: Int) {
+            // One who has not begun has missed nothing.
+            if missed > 0 || !needsSnapshot { missed += updates.count + count }
+            updates = []
+            needsSnapshot = true
+        }
     }
 
     private struct State {
@@ -18,23 +25,26 @@ final class EnvironmentHub: Sendable {
         var queues: [UInt64: Queue] = [:]
         var nextIdentifier: UInt64 = 0
         var isFinished = false
+        /// Whether the environment is known; until then nobody gets any.
+        var isKnown = true
     }
 
     /// One lock for all: a snapshot and the changes after it have to meet exactly.
     private let state: Lock<State>
     private let capacity: Int
 
-    init(_ environment: NetworkEnvironment, capacity: Int) {
-        state = Lock(State(environment: environment))
+    /// - Parameter isKnown: false where the environment is still to come, with `renew`.
+    package init(_ environment: NetworkEnvironment, capacity: Int, isKnown: Bool = true) {
+        state = Lock(State(environment: environment, isKnown: isKnown))
         self.capacity = max(capacity, 1)
     }
 
-    var environment: NetworkEnvironment { state.withLock { $0.environment } }
+    package var environment: NetworkEnvironment { state.withLock { $0.environment } }
     var subscriptionCount: Int { state.withLock { $0.queues.count } }
     /// Tasks that wait for the next change.
     var waiterCount: Int { state.withLock { $0.queues.values.reduce(0) { $0 + $1.waiters.count } } }
 
-    func publish(_ changes: [EnvironmentChange], _ environment: NetworkEnvironment) {
+    package func publish(_ changes: [EnvironmentChange], _ environment: NetworkEnvironment) {
         let resumptions = state.withLock { state in
             state.environment = environment
             var resumptions: [(Continuation, EnvironmentUpdate)] = []
@@ -53,8 +63,30 @@ final class EnvironmentHub: Sendable {
         for (waiter, update) in resumptions { waiter.resume(returning: update) }
     }
 
+    /// The environment is another one, and how it came to be is not known: every subscriber gets it as a snapshot.
+    ///
+    /// - Parameter missed: how many changes nobody can tell.
+    package func renew(_ environment: NetworkEnvironment, missed: Int) {
+        let resumptions = state.withLock { state in
+            state.environment = environment
+            state.isKnown = true
+            var resumptions: [(Continuation, EnvironmentUpdate)] = []
+            for identifier in state.queues.keys {
+                state.queues[identifier]?.renew(missed: missed)
+                while state.queues[identifier]?.waiters.isEmpty == false,
+                    let update = pop(&state.queues[identifier, default: Queue()], environment),
+                    let waiter = state.queues[identifier]?.waiters.removeFirst()
+                {
+                    resumptions.append((waiter, update))
+                }
+            }
+            return resumptions
+        }
+        for (waiter, update) in resumptions { waiter.resume(returning: update) }
+    }
+
     /// Ends every stream.
-    func finish() {
+    package func finish() {
         let waiters = state.withLock { state in
             state.isFinished = true
             defer { state.queues = [:] }
@@ -64,7 +96,7 @@ final class EnvironmentHub: Sendable {
     }
 
     /// A new subscription; it ends with the stream.
-    func stream() -> AsyncStream<EnvironmentUpdate> {
+    package func stream() -> AsyncStream<EnvironmentUpdate> {
         let subscription = Subscription(hub: self, identifier: subscribe())
         return AsyncStream(
             unfolding: { await subscription.hub.next(subscription.identifier) },
@@ -101,7 +133,11 @@ final class EnvironmentHub: Sendable {
         await withCheckedContinuation { continuation in
             let ready = state.withLock { state in
                 guard state.queues[identifier] != nil else { return .some(nil) as EnvironmentUpdate?? }
-                if let update = pop(&state.queues[identifier, default: Queue()], state.environment) { return update }
+                if state.isKnown,
+                    let update = pop(&state.queues[identifier, default: Queue()], state.environment)
+                {
+                    return update
+                }
                 state.queues[identifier]?.waiters.append(continuation)
                 return nil
             }

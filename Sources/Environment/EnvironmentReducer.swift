@@ -75,6 +75,8 @@ public struct EnvironmentReducer: Sendable {
         case .connectivity(let word, let witness):
             connectivity.take(word, from: witness)
             updateConnectivity(time, &reduction)
+        case .questioned:
+            for index in stations.keys.sorted() { turn(index, time, &reduction) { $0.questioned(&$1) } }
         case .suspending:
             environment.isSuspended = true
             publish(.suspended, time, &reduction)

@@ -13,6 +13,7 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     private var bus: SystemBusObserver?
     private var recorder: ((Timestamp, Recording.Fact) -> Void)?
     private var timer: (timer: EventLoop.Timer, due: Int64)?
+    private var failedAnswers = 0
 
     /// Called at once with the differences that one observation made; the environment is already the new one.
     public var onChange: (([EnvironmentChange]) -> Void)?
@@ -74,6 +75,16 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     /// Takes in what came of a check: how far packets get, or nil where it is known no longer.
     public func checked(_ connectivity: Connectivity?) { tell(.connectivity(connectivity, .check)) }
 
+    /// Has the kernel asked about each association, and calls `body` when what it says is taken in: never, where a driver
+    /// hangs.
+    ///
+    /// - Parameter body: told whether the kernel answered every question.
+    package func verify(_ body: @escaping @Sendable (Bool) -> Void) {
+        let failures = failedAnswers
+        observe(.questioned, at: .now())
+        whenQueriesAreAnswered { [weak self] in body(self?.failedAnswers == failures) }
+    }
+
     /// Calls `body` when everything that the kernel was asked so far has been answered: never, where a driver hangs.
     package func whenQueriesAreAnswered(_ body: @escaping @Sendable () -> Void) { observer?.whenAnswered(body) }
 
@@ -85,6 +96,7 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     }
 
     private func observe(_ observation: Observation, at time: Timestamp) {
+        if case .answer(.failed) = observation { failedAnswers += 1 }
         let reduction = reducer.reduce(observation, at: time)
         // A question wakes another thread, which is not to take the processor from a line that can be told already.
         if !reduction.changes.isEmpty { onChange?(reduction.changes) }

@@ -24,6 +24,8 @@ public enum Observation: Sendable {
     /// How far packets get, as somebody found who tried; nil where that one does not know any more.
     case connectivity(Connectivity?, ConnectivityWitness)
     /// The machine is about to sleep, or woke up.
+    /// Somebody relies on what is known of stations: the kernel is to be asked anew.
+    case questioned
     case suspending
     case resumed
     /// The time that the reducer asked for has come.

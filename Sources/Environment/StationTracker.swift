@@ -198,6 +198,12 @@ struct StationTracker: Sendable {
     /// The links of a multi-link association changed.
     mutating func linksChanged(_ turn: inout Turn) { ask(&turn) }
 
+    /// Somebody relies on what is known of it.
+    mutating func questioned(_ turn: inout Turn) {
+        if case .idle = phase { return }
+        ask(&turn)
+    }
+
     // MARK: The link, the machine
 
     mutating func linkChanged(from old: Interface, _ turn: inout Turn) {

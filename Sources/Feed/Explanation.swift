@@ -43,6 +43,24 @@ public struct Explanation: Sendable {
         self.lines = lines
     }
 
+    /// Whether its name is one that everybody may be told.
+    func isDisclosed(_ disclosure: FeedDisclosure) -> Bool {
+        switch kind {
+        case .rule: disclosure.rules.contains(name)
+        case .network: disclosure.networks.contains(name)
+        case nil: false
+        }
+    }
+
+    /// For readers who may not see names: whether and since when, not why.
+    func writeDisclosed(to writer: inout JSONWriter) {
+        writer.field("kind", kind?.rawValue)
+        writer.field("name", name)
+        writer.field("truth", truth.rawValue)
+        if let since { writer.field("since", CivilTime(utc: since.wall).iso8601) }
+        if isOfLastGoodRules { writer.field("last_good", true) }
+    }
+
     /// What reasons take at most, octets of JSON.
     private static let linesLimit = 4_500
 

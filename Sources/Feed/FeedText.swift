@@ -39,20 +39,19 @@ public struct FeedText: Sendable {
         }
         if let cause = value["cause"]?.object { parts.append(cause.members.map(Self.cause).joined(separator: ", ")) }
         if let network = value["network"] {
-            let name = network["name"]?.string?.utf8.displayText ?? "?"
+            let name = network["name"]?.string?.utf8.displayText ?? Self.withheld
             parts.append("\(name) (\(network["assurance"]?.string ?? "unknown"))")
             if let minutes = network["minutes"]?.integer { parts.append("after \(minutes) min") }
         }
         if let rule = value["rule"] {
-            parts.append(
-                "\(rule["name"]?.string?.utf8.displayText ?? "?") "
-                    + "(\(rule["file"]?.string?.utf8.displayText ?? "?"):\(rule["line"]?.integer ?? 0))")
+            let place = rule["file"]?.string.map { " (\($0.utf8.displayText):\(rule["line"]?.integer ?? 0))" }
+            parts.append((rule["name"]?.string?.utf8.displayText ?? Self.withheld) + (place ?? ""))
             if let because = rule["because"]?.string { parts.append(because.utf8.displayText) }
         }
         if let action = value["action"] {
             parts.append(
                 "\(action["kind"]?.string ?? "?") \(action["index"]?.integer ?? 0) of "
-                    + (action["rule"]?.string?.utf8.displayText ?? "?"))
+                    + (action["rule"]?.string?.utf8.displayText ?? Self.withheld))
             if let exit = action["exit"]?.integer { parts.append("exit \(exit)") }
             if let duration = action["duration_ms"]?.integer { parts.append("\(duration) ms") }
             if let because = action["because"]?.string { parts.append(because.utf8.displayText) }
@@ -81,6 +80,8 @@ public struct FeedText: Sendable {
         return parts.joined(separator: "  ")
     }
 
+    private static let withheld = "(name withheld)"
+
     /// Nil where nothing was written. The text is escaped already, so its backslashes stay as they are.
     private static func lastLine(of errors: String) -> String? {
         guard let line = errors.utf8.split(separator: UInt8(ascii: "\n")).last else { return nil }
@@ -94,7 +95,10 @@ public struct FeedText: Sendable {
     }
 
     private func network(_ wifi: JSONValue) -> String {
-        var parts = [wifi["ssid_hex"]?.string.flatMap { SSID(hexadecimal: $0) }?.display ?? "(name unknown)"]
+        let name = wifi["ssid_hex"]?.string.flatMap { SSID(hexadecimal: $0) }?.display
+        // The end of a hash tells two networks apart.
+        let hash = wifi["wifi_environment"]?.string.map { "(name withheld, \($0.utf8.suffix(8).displayText))" }
+        var parts = [name ?? hash ?? "(name unknown)"]
         if let security = wifi["security"]?.string { parts.append(security) }
         if let channel = wifi["channel"]?.integer { parts.append("channel \(channel)") }
         if let signal = wifi["signal_dbm"]?.integer { parts.append("\(signal) dBm") }
@@ -113,6 +117,8 @@ public struct FeedText: Sendable {
 
     private func route(_ route: JSONValue?) -> String {
         guard let route, !route.isNull else { return "no way out" }
+        // Without names and addresses only the way is told.
+        guard route["gateway"] != nil else { return "there is a way out" }
         return [route["gateway"]?.string.map { "via \($0)" } ?? "direct", route["gateway_mac"]?.string ?? ""]
             .joined(separator: "  ").trimmedAtEnd
     }
@@ -124,11 +130,12 @@ public struct FeedText: Sendable {
     }
 
     private func evidence(_ evidence: JSONValue) -> String {
-        var parts = (evidence["gateways"]?.array ?? []).map { gateway in
+        let gateways = evidence["gateways"]?.array
+        var parts = (gateways ?? []).map { gateway in
             ["via \(gateway["address"]?.string ?? "?")", gateway["mac"]?.string ?? ""].joined(separator: "  ")
                 .trimmedAtEnd
         }
-        if parts.isEmpty { parts.append("no gateway") }
+        if gateways?.isEmpty == true { parts.append("no gateway") }
         if let search = evidence["search"]?.array {
             let domains = search.compactMap(\.string).map { $0.utf8.displayText }
             parts.append(domains.isEmpty ? "no domain" : "domain \(domains.joined(separator: ", "))")
@@ -143,10 +150,21 @@ public struct FeedText: Sendable {
     }
 
     private func heading(_ value: JSONValue, _ time: String) -> String {
-        let permission = value["permission"]?.string ?? "unknown"
-        return permission == "denied"
-            ? "\(paint(time, .faint))  only root and the group vicinity may see where this machine is (permission: denied)"
-            : "\(paint(time, .faint))  \(paint("here and now", .strong))"
+        let moment = paint(time, .faint)
+        if let refusal = value["refused"]?.string.flatMap({ FeedRefusal(rawValue: $0) }) {
+            return "\(moment)  \(PermissionText.text(for: refusal))"
+        }
+        let title = "\(moment)  \(paint("here and now", .strong))"
+        guard let permission = value["permission"]?.string.flatMap({ FeedPermission(rawValue: $0) }) else {
+            return title
+        }
+        let notice = [PermissionText.meaning(of: permission), PermissionText.advice(for: permission)]
+            .compactMap(\.self).joined(separator: "; ")
+        switch permission.view {
+        case .full: return title
+        case .hashed: return "\(title)  \(notice) (permission: \(permission.rawValue))"
+        case .nothing: return "\(moment)  \(notice) (permission: \(permission.rawValue))"
+        }
     }
 
     private func snapshot(_ value: JSONValue) -> [String] {
@@ -157,14 +175,14 @@ public struct FeedText: Sendable {
             var state = interface["usable"]?.bool == true ? "up" : "down"
             if let wifi = interface["wifi"] {
                 state = wifi["state"]?.string ?? state
-                if wifi["ssid_hex"] != nil { state += "  \(network(wifi))" }
+                if wifi["ssid_hex"] != nil || wifi["wifi_environment"] != nil { state += "  \(network(wifi))" }
             }
             let addresses = (interface["addresses"]?.array ?? []).compactMap(\.string)
             lines.append(
                 ("  \(name.padding(to: 14)) \(kind.padding(to: 9)) \(state)  " + addresses.joined(separator: "  "))
                     .trimmedAtEnd)
         }
-        if value["permission"]?.string == "full" {
+        if !(value["networks"]?.array ?? []).isEmpty || value["route"] != nil {
             lines.append("  \("gateway".padding(to: 14)) \(route(value["route"]))")
             let lists = [("networks", "networks"), ("rules", "rules"), ("actions", "running"), ("holds", "held")]
             for (key, title) in lists {

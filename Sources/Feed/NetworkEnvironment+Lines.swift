@@ -89,13 +89,13 @@ extension NetworkEnvironment {
 }
 
 extension JSONValue {
-    fileprivate var interfaceIndex: Int32? {
+    var interfaceIndex: Int32? {
         self["ifindex"]?.integer.flatMap { Int32(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
     }
 }
 
 extension JSONValue? {
-    fileprivate var addresses: [InterfaceAddress] {
+    var addresses: [InterfaceAddress] {
         (self?.array ?? []).compactMap { value in
             guard let parts = value.string?.split(separator: "/"), parts.count == 2,
                 let address = IPAddress(String(parts[0])), let length = UInt8(parts[1]),
@@ -114,7 +114,7 @@ extension Interface {
 }
 
 extension WiFiNetwork {
-    fileprivate init?(_ value: JSONValue) {
+    init?(_ value: JSONValue) {
         guard value.object != nil else { return nil }
         let ssid = value["ssid_hex"]?.string.flatMap { SSID(hexadecimal: $0) }
         self.init(

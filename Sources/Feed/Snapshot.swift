@@ -21,10 +21,7 @@ enum Snapshot {
         writer.object("dns") { write(environment.dns, to: &$0) }
         writer.field("connectivity", environment.connectivity.rawValue)
         writer.field("metered", environment.isMetered)
-        let interfaces = environment.interfaces.values.sorted { left, right in
-            // What places the machine comes first.
-            (left.isPhysical ? 0 : 1, left.index) < (right.isPhysical ? 0 : 1, right.index)
-        }
+        let interfaces = ordered(environment)
         var written = 0
         writer.array("interfaces") { writer in
             for interface in interfaces {
@@ -35,6 +32,13 @@ enum Snapshot {
             }
         }
         if written < interfaces.count { writer.field("interfaces_omitted", interfaces.count - written) }
+    }
+
+    static func ordered(_ environment: NetworkEnvironment) -> [Interface] {
+        environment.interfaces.values.sorted { left, right in
+            // What places the machine comes first.
+            (left.isPhysical ? 0 : 1, left.index) < (right.isPhysical ? 0 : 1, right.index)
+        }
     }
 
     private static func write(_ interface: Interface, to writer: inout JSONWriter) {

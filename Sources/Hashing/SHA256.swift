@@ -16,9 +16,7 @@ public struct SHA256 {
     public consuming func finish() -> String {
         var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_bytes()))
         unsafe crypto_hash_sha256_final(&state, &digest)
-        var text = ""
-        for octet in digest { text += (octet < 16 ? "0" : "") + String(octet, radix: 16) }
-        return text
+        return hexadecimalDigits(of: digest)
     }
 
     /// Of one piece.
@@ -27,4 +25,11 @@ public struct SHA256 {
         hash.update(octets)
         return hash.finish()
     }
+}
+
+/// Two lower-case digits an octet.
+func hexadecimalDigits(of octets: [UInt8]) -> String {
+    var text = ""
+    for octet in octets { text += (octet < 16 ? "0" : "") + String(octet, radix: 16) }
+    return text
 }

@@ -8,10 +8,12 @@ public struct AgentConfiguration: Hashable, Sendable {
     public var changesPerMinute = 6
     /// Nil: nobody is asked how far packets get.
     public var connectivity: ConnectivityCheck?
+    /// Who may see where the machine is.
+    public var permission = PermissionConfiguration()
 
     public init() {}
 
-    public static let keys = ["mode", "max-hold", "changes-per-minute", "connectivity"]
+    public static let keys = ["mode", "max-hold", "changes-per-minute", "connectivity", "permission"]
     private static let holdRange: ClosedRange<Int64> = 60_000_000...604_800_000_000
     private static let changesRange = 2...60
 
@@ -57,6 +59,7 @@ public struct AgentConfiguration: Hashable, Sendable {
         case "changes-per-minute":
             changesPerMinute = checker.integer(entry.value, in: Self.changesRange) ?? changesPerMinute
         case "connectivity": connectivity = checker.connectivity(entry.value)
+        case "permission": permission = checker.permission(entry.value) ?? permission
         default: checker.unknownKey(entry, in: "the agent's configuration", known: Self.keys)
         }
     }

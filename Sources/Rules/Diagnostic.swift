@@ -30,6 +30,7 @@ public struct Diagnostic: Error, Hashable, Sendable {
         case duplicateName = "duplicate-name"
         case lookalike
         case missingKey = "missing-key"
+        case notPermitted = "not-permitted"
         case oddName = "odd-name"
         case reservedName = "reserved-name"
         case syntax

@@ -17,6 +17,8 @@ public struct RuleEngine: Sendable {
         public var isObserving = false
         /// A rule that wants to change more often within a minute is held on the protected side.
         public var changesPerMinute = 6
+        /// A rule that changes more often without a rest, however slowly, is held likewise.
+        public var changesInRow = 20
         /// The longest that a rule can be held, in microseconds.
         public var maximumHold: Int64 = 28_800_000_000
 
@@ -57,6 +59,8 @@ public struct RuleEngine: Sendable {
     private var due = DeadlineQueue()
     /// Rules that hold and wait for the network to be ready.
     private(set) var awaiting: Set<Int> = []
+    /// Rules whose edge actions wait for what shows after sleep.
+    private var drowsy: Set<Int> = []
     /// What rules want of a target.
     private var claims: [StateAction.Target: Set<Claim>] = [:]
     private var granted: [StateAction.Target: Claim] = [:]
@@ -190,6 +194,7 @@ public struct RuleEngine: Sendable {
         hasOtherRules = true
         due = DeadlineQueue()
         awaiting = []
+        drowsy = []
         claims = [:]
         granted = [:]
         hasDecided = false
@@ -217,7 +222,7 @@ public struct RuleEngine: Sendable {
     func text(of oscillation: OscillationGuard) -> String {
         let problem =
             oscillation.isCircling
-            ? "changed more than \(OscillationGuard.longestRow) times in a row; do its own actions change the network?"
+            ? "changed more than \(options.changesInRow) times in a row; do its own actions change the network?"
             : "changed more than \(options.changesPerMinute) times within a minute"
         let quiet = oscillation.quietMinutes
         return "\(problem); held until that has stopped for \(quiet == 1 ? "a minute" : "\(quiet) minutes")"
@@ -242,6 +247,7 @@ public struct RuleEngine: Sendable {
         // Whoever waits for the internet is not looked at before it is there.
         let isOnline = environment.connectivity == .internet
         for index in awaiting where isOnline || ruleSet.rules[index].readiness != .internet { affected.insert(index) }
+        affected.formUnion(drowsy)
         if hasDecided {
             for name in changed.networks { affected.formUnion(ruleSet.rulesByNetwork[name] ?? []) }
             if changed.hasTrust { affected.formUnion(placeSensitive) }
@@ -323,9 +329,11 @@ public struct RuleEngine: Sendable {
             // That a hold is over is no change of the rule's.
             isActive = state.oscillation.admit(
                 wanted, isActive: former == nil ? wasActive : wanted, protected: rule.leaning == .tightening,
-                limit: options.changesPerMinute, at: now)
+                limits: .init(perMinute: options.changesPerMinute, inRow: options.changesInRow), at: now)
             if let end = state.oscillation.heldUntil { next = min(next ?? .max, end) }
-            if state.oscillation.isHeld, !wasHeld { decisions.append(.ruleSkipped(rule, because: text(of: state.oscillation))) }
+            if state.oscillation.isHeld, !wasHeld {
+                decisions.append(.ruleSkipped(rule, because: text(of: state.oscillation)))
+            }
         }
 
         // The place on which the rule holds, as long as it does so undisputed; a rule off networks is not looked at
@@ -345,21 +353,20 @@ public struct RuleEngine: Sendable {
             state.subject = rule.subject(in: situation)
             state.isPlaced = false
         }
+        let isDrowsy = isDrowsy(rule, &state, isActive, situation, now, &next)
+        if isDrowsy { drowsy.insert(index) } else { drowsy.remove(index) }
         due[index] = next
         if isActive != wasActive {
             if isActive { active.insert(index) } else { active.remove(index) }
             state.changedAt = now
             let condition = isInTime ? situation.summary(for: rule) : RuleEngine.outsideOfTime
             let because = hold?.text(at: time) ?? former.map { "no longer \($0.claim): \(condition)" } ?? condition
-            let edge: Rule.Edge = isActive ? .enter : .leave
-            if let obsolete = state.lastRun, obsolete != edge {
-                decisions.append(.cancel(rule: rule.name, edge: obsolete))
-                state.lastRun = nil
-            }
+            if !isDrowsy { cancelObsolete(rule, &state, isActive, &decisions) }
             decisions.append(
                 isActive ? .ruleActivated(rule, because: because) : .ruleDeactivated(rule, because: because))
         }
-        if !isResumed, isActive != state.isEntered {
+        if !isResumed, !isDrowsy, isActive != state.isEntered {
+            cancelObsolete(rule, &state, isActive, &decisions)
             state.isEntered = isActive
             state.isEntering = isActive
             if !isActive, !isObserving(rule), !rule.leave.isEmpty {
@@ -382,6 +389,47 @@ public struct RuleEngine: Sendable {
         let waits = isActive && !state.wasReady
         if waits { awaiting.insert(index) } else { awaiting.remove(index) }
     }
+
+    private func cancelObsolete(_ rule: Rule, _ state: inout RuleState, _ isActive: Bool, _ decisions: inout [Decision])
+    {
+        guard let obsolete = state.lastRun, obsolete != (isActive ? .enter : .leave) else { return }
+        decisions.append(.cancel(rule: rule.name, edge: obsolete))
+        state.lastRun = nil
+    }
+
+    /// Whether a rule's edge actions wait, since the machine is about to sleep, or woke up a moment ago: protection is
+    /// raised for that, and nobody has gone anywhere. Who is where they were has neither left nor come.
+    private func isDrowsy(
+        _ rule: Rule, _ state: inout RuleState, _ isActive: Bool, _ situation: Situation, _ now: Int64,
+        _ next: inout Int64?
+    ) -> Bool {
+        guard isActive != state.isEntered else {
+            state.wakesBy = nil
+            return false
+        }
+        if situation.judgement.isSuspended {
+            state.wakesBy = .max
+            return true
+        }
+        guard let wakesBy = state.wakesBy else { return false }
+        let end = wakesBy == .max ? now + RuleEngine.wakingTime + rule.settle + PlaceTracker.decisionLimit : wakesBy
+        let isUndecided =
+            switch rule.leaning {
+            case .relaxing: !isActive && situation.presence(rule) != .no
+            case .tightening: isActive && situation.presence(rule) != .yes
+            case .neutral: false
+            }
+        guard isUndecided, now < end else {
+            state.wakesBy = nil
+            return false
+        }
+        state.wakesBy = end
+        next = min(next ?? .max, end)
+        return true
+    }
+
+    /// How long a link may take to come back after sleep (µs).
+    private static let wakingTime: Int64 = 30_000_000
 
     /// Whether a rule's condition wants it to hold.
     private func wants(

@@ -14,6 +14,8 @@ struct RuleState {
     var isEntered = false
     /// After a restart, until that is decided anew: whether it held before.
     var before: Bool?
+    /// Its edge actions wait for what shows after sleep: until when at most (µs, boot time); `Int64.max` in sleep.
+    var wakesBy: Int64?
     /// It holds, and the network has been ready since it does.
     var wasReady = false
     /// The state actions that another rule overrules.
@@ -45,16 +47,21 @@ struct OscillationGuard: Sendable {
 
     var isHeld: Bool { heldUntil != nil }
 
-    /// Whether it is held for having changed one time after the other, however slowly.
-    var isCircling: Bool { isHeld && row > OscillationGuard.longestRow }
-
     private static let minute: Int64 = 60_000_000
-    static let longestRow = 20
 
-    /// For how long there must be no change before it is let go (µs): longer each time that it goes on after that.
-    private var quiet: Int64 {
-        OscillationGuard.minute << min(max(row - OscillationGuard.longestRow, 0), 4)
+    /// What is too much.
+    struct Limits: Sendable {
+        var perMinute: Int
+        /// However slowly one change comes after the other.
+        var inRow: Int
     }
+
+    /// By how much the row is too long.
+    private var excess = 0
+    /// Whether it is held for having changed one time after the other.
+    var isCircling: Bool { isHeld && excess > 0 }
+    /// For how long there must be no change before it is let go (µs): longer each time that it goes on after that.
+    private var quiet: Int64 { OscillationGuard.minute << min(excess, 4) }
     /// The same for people.
     var quietMinutes: Int64 { quiet / OscillationGuard.minute }
 
@@ -65,7 +72,7 @@ struct OscillationGuard: Sendable {
     }
 
     /// Whether the rule is to hold: what is wanted, unless that changes too often.
-    mutating func admit(_ wanted: Bool, isActive: Bool, protected: Bool, limit: Int, at now: Int64) -> Bool {
+    mutating func admit(_ wanted: Bool, isActive: Bool, protected: Bool, limits: Limits, at now: Int64) -> Bool {
         if wanted != self.wanted ?? isActive {
             changes.append(now)
             // A rest of twice that ends the row.
@@ -73,11 +80,12 @@ struct OscillationGuard: Sendable {
             last = now
             // What happens to a rule that is held changes nothing.
             if !isHeld { row += 1 }
+            excess = max(row - limits.inRow, 0)
         }
         changes.removeAll { $0 <= now - OscillationGuard.minute }
         // A long row adds nothing.
-        if changes.count > limit + 1 { changes.removeFirst(changes.count - limit - 1) }
-        let isTooMuch = changes.count > limit || row > OscillationGuard.longestRow
+        if changes.count > limits.perMinute + 1 { changes.removeFirst(changes.count - limits.perMinute - 1) }
+        let isTooMuch = changes.count > limits.perMinute || excess > 0
         if let last, isTooMuch || isHeld, now < last + quiet {
             heldUntil = last + quiet
             self.wanted = wanted

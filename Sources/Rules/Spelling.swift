@@ -1,9 +1,9 @@
 /// Finds what was probably meant.
-enum Spelling {
+package enum Spelling {
     /// The candidate nearest to `word`, if it is near enough to be a slip, whatever the case of letters; of equally
     /// near ones the first that `word` is the beginning of, or the first. Failing that the only one that `word` is the
     /// beginning of, or what others call by that word.
-    static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+    package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let letters = folded(word)
         let synonym = synonyms[word.lowercased()]
         let limit = min(max(1, letters.count / 3), Spelling.slips)
@@ -45,12 +45,12 @@ enum Spelling {
     ]
 
     /// `; did you mean "…"?`, or nothing.
-    static func hint(for word: String, among candidates: some Sequence<String>) -> String {
+    package static func hint(for word: String, among candidates: some Sequence<String>) -> String {
         nearest(to: word, among: candidates).map { "; did you mean \"\($0)\"?" } ?? ""
     }
 
     /// `a, b or c`
-    static func list(_ words: [String], _ conjunction: String) -> String {
+    package static func list(_ words: [String], _ conjunction: String) -> String {
         guard words.count > 1, let last = words.last else { return words.first ?? "" }
         return "\(words.dropLast().joined(separator: ", ")) \(conjunction) \(last)"
     }

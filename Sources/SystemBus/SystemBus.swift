@@ -201,9 +201,9 @@ public final class SystemBus {
     /// As `call`, of a method that answers with one descriptor, which is the caller's then; nil where none came.
     public func callForDescriptor(
         _ name: String, _ path: String, _ interface: String, _ member: String, _ arguments: [BusArgument],
-        _ reply: @escaping (consuming FileDescriptor?) -> Void
+        limit: UInt64 = callLimit, _ reply: @escaping (consuming FileDescriptor?) -> Void
     ) {
-        send(name, path, interface, member, arguments, limit: SystemBus.callLimit, .descriptor(reply)) { reply(nil) }
+        send(name, path, interface, member, arguments, limit: limit, .descriptor(reply)) { reply(nil) }
     }
 
     private func send(

@@ -212,6 +212,8 @@ final class ControlStage: @unchecked Sendable, Controlled {
     private let loop: EventLoop
     private var engine: RuleEngine
     private var service: ControlService?
+    private var permissions: PermissionBook?
+    let grants = "/tmp/vicinity-test-\(UInt32.random(in: 0 ... .max)).json"
     private let state = Lock(State())
 
     private struct State {
@@ -241,7 +243,11 @@ final class ControlStage: @unchecked Sendable, Controlled {
         let address = bus.address
         let told = DispatchSemaphore(value: 0)
         loop.perform { [self] in
-            let service = ControlService(of: self, on: loop, address: address, limit: limit) { [self] problem in
+            let permissions = PermissionBook(at: grants, on: loop) { _ in }
+            permissions.start(PermissionConfiguration())
+            self.permissions = permissions
+            let service = ControlService(of: self, permissions, on: loop, address: address, limit: limit) {
+                [self] problem in
                 state.withLock { $0.problems.append(problem) }
                 told.signal()
             }
@@ -259,6 +265,8 @@ final class ControlStage: @unchecked Sendable, Controlled {
         loop.perform { [self] in
             service?.stop()
             service = nil
+            permissions = nil
+            unlink(grants)
             loop.stop()
             ended.signal()
         }
@@ -269,6 +277,31 @@ final class ControlStage: @unchecked Sendable, Controlled {
     var holds: [String] { state.withLock { $0.holds } }
     var ran: [String] { state.withLock { $0.ran } }
     var problems: [String?] { state.withLock { $0.problems } }
+
+    /// The numbers of those who were granted to see where the machine is.
+    var granted: [UInt32] {
+        let done = DispatchSemaphore(value: 0)
+        let result = Lock([UInt32]())
+        loop.perform { [self] in
+            let users = permissions?.granted ?? []
+            result.withLock { $0 = users }
+            done.signal()
+        }
+        done.wait()
+        return result.withLock { $0 }
+    }
+
+    /// The administrator forbids it to everybody.
+    func restrict() {
+        let done = DispatchSemaphore(value: 0)
+        loop.perform { [self] in
+            var configuration = PermissionConfiguration()
+            configuration.level = .restricted
+            permissions?.use(configuration)
+            done.signal()
+        }
+        done.wait()
+    }
 
     /// Puts other rules in place.
     func replace(_ body: @escaping @Sendable (String) -> String) {

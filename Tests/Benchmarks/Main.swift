@@ -16,6 +16,7 @@ struct Main {
         let events = try RecordedEvents(in: fixtures)
         try Reducing(events).run(&report)
         try Judging(sample: output + ".rules.toml").run(&report)
+        try Feeding().run(&report)
         try Latency(events).run(&report)
         try Start(of: program).run(&report)
         try report.write(to: output)

@@ -15,6 +15,15 @@ import WiFi
         lines.append(encoder.snapshotLine(of: Samples.crowdedEnvironment, permission: .full).octets)
         lines.append(encoder.snapshotLine(of: NetworkEnvironment(), permission: .full).octets)
         lines.append(encoder.snapshotLine(of: Samples.crowdedEnvironment, permission: .denied).octets)
+        encoder.disclosure = Canaries.disclosure
+        for permission in FeedPermission.allCases {
+            lines.append(encoder.snapshotLine(of: Samples.crowdedEnvironment, permission: permission).octets)
+            lines.append(Canaries.snapshot(encoder, permission).octets)
+        }
+        for event in Samples.events + Canaries.events {
+            let line = encoder.line(for: event)
+            lines += [line.octets, line.octets(disclosing: Canaries.disclosure)]
+        }
         lines += Samples.explanations.map { encoder.explanationLine(of: $0).octets }
         lines += Samples.events.map { encoder.replayedLine(for: $0).octets }
         lines += Samples.summaries.map { encoder.summaryLine(of: $0).octets }

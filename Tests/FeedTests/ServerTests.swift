@@ -8,29 +8,40 @@ import Synchronization
 import Testing
 
 /// A server on a loop of its own, and readers that are real connections.
-private final class Bench: Sendable {
+final class Bench: Sendable {
     /// What lives on the loop's thread, and as long as that.
     private final class Core: @unchecked Sendable {
         var server: FeedServer?
         var encoder = FeedEncoder()
         let snapshots = Atomic<Int>(0)
+        let permission = Lock<FeedPermission?>(nil)
     }
 
     let loop: EventLoop
     let path: String
     private let core = Core()
 
-    init(permission: FeedPermission = .full) throws {
-        path = NSTemporaryDirectory() + "feed-\(UInt64.random(in: 0 ... .max))"
+    /// - Parameters:
+    ///   - permission: of everybody; nil: it is still to be found out.
+    ///   - held: what a former server left.
+    ///   - path: of its socket, where that is not any.
+    init(permission: FeedPermission? = .full, held: HeldEvents? = nil, at path: String? = nil) throws {
+        self.path = path ?? NSTemporaryDirectory() + "feed-\(UInt64.random(in: 0 ... .max))"
         loop = try EventLoop()
+        core.permission.withLock { $0 = permission }
+        if let held { core.encoder = FeedEncoder(continuing: held) }
+        core.encoder.disclosure = Canaries.disclosure
         core.server = try FeedServer(
-            at: path, on: loop, permission: { _ in permission }, encoder: { [core] in core.encoder },
+            at: self.path, on: loop, held: held, permission: { [core] _ in core.permission.withLock { $0 } },
+            encoder: { [core] in core.encoder },
             snapshot: { [core] in
                 core.snapshots.add(1, ordering: .relaxed)
-                return core.encoder.snapshotLine(of: NetworkEnvironment(), permission: $0)
+                return Canaries.snapshot(core.encoder, $0)
             },
             explain: { [core] name in
-                (0..<(name.isEmpty ? 3 : 1)).map { number in
+                let known = Canaries.explanations.filter { $0.name == name }
+                guard known.isEmpty else { return known.map { core.encoder.explanationLine(of: $0) } }
+                return (0..<(name.isEmpty ? 3 : 1)).map { number in
                     core.encoder.explanationLine(
                         of: Explanation(kind: .rule, name: "\(name)\(number)", truth: .yes, text: "so"))
                 }
@@ -39,12 +50,13 @@ private final class Bench: Sendable {
     }
 
     deinit {
-        loop.perform { [core, loop] in
-            core.server?.stop()
+        loop.perform { [core, loop, path] in
+            guard let server = core.server else { return loop.stop() }
+            server.stop()
             core.server = nil
+            unlink(path)
             loop.stop()
         }
-        unlink(path)
     }
 
     func publish(_ count: Int, _ body: FeedEvent.Body = .agentReloaded(problems: 0)) async {
@@ -52,6 +64,30 @@ private final class Bench: Sendable {
             for _ in 0..<count { core.server?.publish(core.encoder.line(for: FeedEvent(body, at: .now()))) }
         }
     }
+
+    func publish(_ events: [FeedEvent]) async {
+        await onLoop { core in for event in events { core.server?.publish(core.encoder.line(for: event)) } }
+    }
+
+    /// What everybody may see from now on.
+    func permit(_ permission: FeedPermission?) async {
+        await onLoop { core in
+            core.permission.withLock { $0 = permission }
+            core.server?.recheck()
+        }
+    }
+
+    /// The agent ends; another one may take its place.
+    func end() async {
+        await onLoop { core in
+            core.server?.stop()
+            core.server = nil
+        }
+        unlink(path)
+    }
+
+    func held() async -> HeldEvents? { await onLoop { $0.server?.held() } }
+    func readerCount() async -> Int { await onLoop { $0.server?.readerCount ?? 0 } }
 
     /// How many readers have been let in or turned away.
     var snapshots: Int { core.snapshots.load(ordering: .relaxed) }
@@ -80,7 +116,7 @@ private final class Bench: Sendable {
 }
 
 extension FeedClient {
-    fileprivate mutating func json() -> JSONValue? {
+    mutating func json() -> JSONValue? {
         next().flatMap { try? JSONValue(parsing: $0, maximumSize: 1 << 16) }
     }
 }
@@ -107,7 +143,8 @@ private final class Turns {
         served.append(now - last)
         last = now
         rest -= 1
-        guard rest > 0 else { return done(served) }
+        // On a busy machine nobody may have come yet.
+        guard rest > 0 || last == 0 else { return done(served) }
         loop.schedule(at: Timestamp.now().boottime) { [self] in next() }
     }
 }
@@ -231,6 +268,37 @@ private final class Flag: Sendable {
             }
         }
         #expect(gaps > 0)
+    }
+
+    /// Readers come and go in the middle of it: each of the others gets each line.
+    @Test func hundredsOfReadersGetEachLineWhileOthersLeave() async throws {
+        let bench = try Bench()
+        let count = 300
+        let lines = 40
+        let connections = try (0..<count).map { _ in
+            let connection = try UnixSocket.connect(to: bench.path)
+            _ = UnixSocket.send(FeedRequest().line[...], on: connection.rawValue)
+            return connection.release()
+        }
+        while await bench.readerCount() < count { sched_yield() }
+        for number in 0..<lines {
+            await bench.publish(1)
+            // From anywhere among them.
+            for leaver in 0..<3 { close(connections[(number * 3 + leaver) * 2]) }
+        }
+        let stayed = connections.indices.filter { $0 % 2 == 1 || $0 >= lines * 6 }
+        for index in stayed {
+            var reader = LineReader(connections[index], maximumLine: 1 << 16)
+            UnixSocket.limitWaiting(connections[index], seconds: 20)
+            _ = fcntl(connections[index], F_SETFL, 0)
+            _ = reader.next()
+            for sequence in 1...lines {
+                let line = reader.next() ?? []
+                #expect(String(decoding: line, as: UTF8.self).contains("\"seq\":\(sequence),"), "\(index)")
+            }
+            close(connections[index])
+        }
+        while await bench.readerCount() > 0 { sched_yield() }
     }
 
     @Test func aReaderThatOnlyAsksForTheSnapshotGetsTheEnd() async throws {

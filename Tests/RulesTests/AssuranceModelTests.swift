@@ -82,7 +82,7 @@ import WiFi
         var generator = SeededGenerator(state: UInt64(seed) &+ 77)
         let ruleSet = rules(&generator)
         var options = RuleEngine.Options()
-        options.changesPerMinute = 1_000_000
+        (options.changesPerMinute, options.changesInRow) = (1_000_000, 1_000_000)
         var engine = RuleEngine(ruleSet: ruleSet, options: options)
         var model = Model(ruleSet.rules)
         var now: Int64 = 0

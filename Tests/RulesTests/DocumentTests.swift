@@ -11,6 +11,7 @@ import Testing
     private static let keys =
         FileChecker.keys + [
             ("vicinity.toml", Set(AgentConfiguration.keys)), ("connectivity", Set(FileChecker.connectivityKeys)),
+            ("permission", Set(FileChecker.permissionKeys)),
         ]
 
     private func lines(_ path: String) throws -> [String] {

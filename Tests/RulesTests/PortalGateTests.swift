@@ -84,6 +84,46 @@ import WiFi
         #expect(admit(.local, at: 50) == (true, 0))
     }
 
+    private mutating func passes(_ connectivity: Connectivity, at seconds: Int64) -> Bool {
+        let underWay = underWay
+        return gate.admit(
+            wanted, connectivity, isLookedAfter: true, isUnderWay: { underWay.contains($0.rule.name) },
+            at: seconds * 1_000_000
+        ).admitted.contains { $0.rule.name == "away" && $0.action.kind == "vpn" }
+    }
+
+    /// What began a moment before the portal was found would keep people from signing in.
+    @Test mutating func whereSomebodyLooksItWaitsForWhatTheyFind() {
+        #expect(!passes(.none, at: 0) && gate.nextDeadline == nil)
+        #expect(!passes(.none, at: 500))
+        #expect(!passes(.local, at: 501) && gate.nextDeadline == 511_000_000)
+        #expect(!passes(.local, at: 510))
+        #expect(!passes(.portal, at: 510) && gate.nextDeadline == 810_000_000)
+        #expect(passes(.internet, at: 520) && gate.nextDeadline == nil)
+        // Known by now; and on the next network it is not.
+        #expect(passes(.local, at: 530))
+        #expect(!passes(.none, at: 540))
+        #expect(!passes(.local, at: 541))
+        #expect(passes(.internet, at: 542))
+    }
+
+    @Test mutating func whoFindsNothingIsNotWaitedForLong() {
+        #expect(!passes(.local, at: 10))
+        #expect(!passes(.local, at: 19))
+        #expect(passes(.local, at: 20) && gate.nextDeadline == nil)
+        #expect(passes(.local, at: 21))
+        // A portal all the same: what has begun goes on, what has not waits.
+        #expect(!passes(.portal, at: 22))
+        underWay = ["away"]
+        #expect(passes(.portal, at: 23))
+    }
+
+    @Test mutating func whatIsInPlaceIsNotTakenAwayForThat() {
+        underWay = ["away"]
+        #expect(passes(.none, at: 0))
+        #expect(passes(.local, at: 1))
+    }
+
     /// Not broken off, but told; when it failed it waits.
     @Test mutating func whatIsUnderWayGoesOn() {
         underWay = ["away"]

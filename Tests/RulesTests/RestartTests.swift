@@ -55,7 +55,7 @@ import WiFi
         var generator = SeededGenerator(state: UInt64(seed) &+ 500)
         let rules = ruleSet(Self.text)
         var options = RuleEngine.Options()
-        options.changesPerMinute = 1_000
+        (options.changesPerMinute, options.changesInRow) = (1_000, 1_000)
         var engine = RuleEngine(ruleSet: rules, options: options)
         var now: Int64 = 0
         var last = NetworkEnvironment()

@@ -30,6 +30,9 @@ final class ActionDispatcher {
     private var links: [String] = []
     private var connectivity = Connectivity.none
     private var gate = PortalGate()
+    private var isLookedAfter = false
+    /// Rules that held for a former agent: what they asked for is in place as far as is known.
+    var resumed: Set<String> = []
     private var gateTimer: EventLoop.Timer?
 
     private var retryTimer: EventLoop.Timer?
@@ -122,11 +125,17 @@ final class ActionDispatcher {
     }
 
     /// What shall hold from now on, where the machine is now.
-    func hold(_ desired: [StateRequest], in environment: NetworkEnvironment, always: Bool = false) {
+    ///
+    /// - Parameter isLookedAfter: whether somebody finds out how far packets get.
+    func hold(
+        _ desired: [StateRequest], in environment: NetworkEnvironment, isLookedAfter: Bool = false, always: Bool = false
+    ) {
+        let isFirstLook = isLookedAfter != self.isLookedAfter
+        self.isLookedAfter = isLookedAfter
         let links = environment.interfaces.values.filter { $0.isPhysical && $0.isUsable }.map(\.name).sorted()
         let isOnline = environment.connectivity == .internet && connectivity != .internet
         guard
-            always || desired != self.desired || links != self.links || environment.connectivity != connectivity
+            always || isFirstLook || desired != self.desired || links != self.links || environment.connectivity != connectivity
                 || isUnsaid
         else { return }
         (self.desired, self.links, connectivity) = (desired, links, environment.connectivity)
@@ -167,7 +176,10 @@ final class ActionDispatcher {
     private func admitted() -> [StateRequest] {
         let now = Timestamp.now()
         let (admitted, notices) = gate.admit(
-            desired, connectivity, isUnderWay: { rootStates.isUnderWay($0.rule.name, $0.index) }, at: now.boottime)
+            desired, connectivity, isLookedAfter: isLookedAfter,
+            isUnderWay: { resumed.contains($0.rule.name) || rootStates.isUnderWay($0.rule.name, $0.index) },
+            at: now.boottime)
+        resumed.formIntersection(desired.map(\.rule.name))
         for notice in notices {
             Log.write(.notice, "rule \(notice.rule.name): \(notice.action.target) waits at a captive portal")
             for session in sessions?.sessions.values.map({ $0 }) ?? [] {

@@ -81,6 +81,9 @@ class Peers:
         self.ssids = {ap.ssid.decode(): ap.name for ap in workstation.scenario.aps.values()}
 
     def run(self) -> dict:
+        # Everything has been read and nobody has gone anywhere yet.
+        self.wait_for_quiet()
+        self.idle_pss = pss_of("vicinityd.service")
         for number in range(SWITCHES):
             self.go(self.names[number % 2])
             self.wait_for_all(number)
@@ -218,6 +221,7 @@ class Peers:
             "action_latency_ratio_vs_nm_dispatcher": ratio("nm_dispatcher"),
             "action_latency_ratio_vs_networkd_dispatcher": ratio("networkd_dispatcher"),
             "vicinity_steps": self.steps_of(steady),
+            "agent_pss_kb": self.idle_pss,
             "action_latency_from_address_ms": table["vicinity_usual"]["from_address_ms"],
             "obsolete_runs": sum(table[who][key] for who in ("vicinity_soon", "vicinity_usual")
                                  for key in ("obsolete_runs", "burst_obsolete_runs")), **table}
@@ -239,6 +243,13 @@ class Peers:
                 for visit, following in zip(steady, steady[1:])),
             "obsolete_runs": obsolete[0], "burst_obsolete_runs": obsolete[1],
             "burst_runs": sum(mark.who == who for mark in marks[count:])}
+
+
+def pss_of(unit: str) -> int:
+    """The proportional set size of a unit's main process (kB), proc_pid_smaps_rollup(5)."""
+    process = run("systemctl", "show", "--property=MainPID", "--value", unit).strip()
+    rollup = Path("/proc", process, "smaps_rollup").read_text()
+    return int(re.search(r"^Pss: +(\d+) kB", rollup, re.MULTILINE).group(1))
 
 
 def unit_starts() -> list[tuple[int, str]]:
