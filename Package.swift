@@ -56,7 +56,7 @@ let package = Package(
                 "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
-        .target(name: "SecondFactor", dependencies: ["Platform"], swiftSettings: strict),
+        .target(name: "PAM", dependencies: ["Platform"], swiftSettings: strict),
         .target(
             name: "InstalledRules", dependencies: ["Hashing", "JSON", "Platform", "Rules"], swiftSettings: strict),
         // The helpers: what carries out actions, as root and in a user's session.
@@ -88,7 +88,7 @@ let package = Package(
             dependencies: [
                 "ActionProtocol", "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "Hashing",
                 "InstalledRules", "JSON", "Netlink", "Platform", "ProbeProtocol", "Probing", "Rules",
-                "SecondFactor", "SystemBus", "WiFi",
+                "PAM", "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
@@ -158,7 +158,7 @@ let package = Package(
             name: "AnalyticsTests",
             dependencies: ["Analytics", "Environment", "Hashing", "JSON", "Platform", "WiFi"],
             swiftSettings: strict),
-        .testTarget(name: "SecondFactorTests", dependencies: ["SecondFactor"], swiftSettings: strict),
+        .testTarget(name: "PAMTests", dependencies: ["PAM"], swiftSettings: strict),
         .testTarget(
             name: "ProbingTests", dependencies: ["CSystemd", "Netlink", "Platform", "ProbeProtocol", "Probing"],
             swiftSettings: strict),
@@ -173,7 +173,7 @@ let package = Package(
             dependencies: [
                 "ActionProtocol", "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing", "JSON",
                 "Netlink", "Platform",
-                "Rules", "SecondFactor", "SystemBus", "TestSupport", "WiFi",
+                "Rules", "PAM", "SystemBus", "TestSupport", "WiFi",
             ],
             swiftSettings: strict),
     ],

@@ -2,8 +2,9 @@ internal import ActionProtocol
 internal import Actions
 internal import Glibc
 internal import InstalledRules
-internal import Platform
 internal import Netlink
+internal import Platform
+internal import Rules
 internal import SystemBus
 internal import Vicinity
 
@@ -38,7 +39,7 @@ final class SessionClient {
                 places: places, commands: SystemCommands(manager),
                 notify: { (notification) async throws(PlaceError) in try await notifications.notify(notification) }),
             isOfUser: true)
-        userRules = UserRules(in: SessionClient.rulesDirectory, state: state, performer: performer)
+        userRules = UserRules(in: RuleFiles.userDirectory ?? "/nonexistent", state: state, performer: performer)
         performer.tell = { [unowned self] in conversation?.tell($0) }
     }
 
@@ -80,13 +81,6 @@ final class SessionClient {
     /// The agent's two sockets lie in one directory.
     private static func feed(beside socket: String) -> String {
         "/" + (socket.split(separator: "/").dropLast() + ["events.sock"]).joined(separator: "/")
-    }
-
-    /// XDG Base Directory Specification.
-    private static var rulesDirectory: String {
-        let home = SessionProgram.variable("HOME").map { "\($0)/.config" }
-        let configuration = SessionProgram.variable("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return "\(configuration ?? home ?? "/nonexistent")/vicinity/rules.d"
     }
 
     /// Undoes everything, not only what lowers protection: nobody will come to do so later.

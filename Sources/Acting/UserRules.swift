@@ -150,7 +150,6 @@ final class UserRules {
             case .cancelled: Log.write(.information, "rule \(name): \(request.action.kind) cancelled\(because)")
             }
         }
-        running.removeAll { $0.task.isCancelled }
         running.append((name, request.edge, task))
         ActionActor.task {
             await task.value

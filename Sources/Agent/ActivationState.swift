@@ -22,13 +22,18 @@ struct ActivationState: Hashable {
     var pending: [String]
     /// By the name of the rule. Boot time goes on in the same boot, whatever happens to the agent.
     var holds: [String: Hold]
+    var owed: FactorDebts
 
-    init(_ environment: NetworkEnvironment, rules: [String], pending: [String], holds: [String: Hold]) {
+    init(
+        _ environment: NetworkEnvironment, rules: [String], pending: [String], holds: [String: Hold],
+        owed: FactorDebts = FactorDebts()
+    ) {
         boot = Boot.identifier
         links = ActivationState.links(of: environment)
         self.rules = rules.sorted()
         self.pending = pending.sorted()
         self.holds = holds
+        self.owed = owed
     }
 
     static func links(of environment: NetworkEnvironment) -> [Link] {
@@ -64,6 +69,9 @@ struct ActivationState: Hashable {
         self.rules = rules.compactMap(\.string)
         pending = (value["pending"]?.array ?? []).compactMap(\.string)
         holds = ActivationState.holds(in: value["holds"])
+        // Without them everything is entered anew, and demanded.
+        guard let owed = FactorDebts(value["owed"]) else { return nil }
+        self.owed = owed
     }
 
     /// One that makes no sense spoils all of them: a rule that nobody holds is what its condition says.
@@ -97,6 +105,7 @@ struct ActivationState: Hashable {
             writer.array("holds") { writer in
                 for (rule, hold) in holds.sorted(by: { $0.key < $1.key }) { hold.write(of: rule, to: &writer) }
             }
+            owed.write(to: &writer)
         }
         writer.endLine()
         try Files.replace(path, with: writer.octets, mode: 0o600)

@@ -31,6 +31,7 @@ package final class Agent {
     private var rulesDigest = ""
     private var encoder = FeedEncoder()
     private let store = EventStore()
+    private var owed = FactorDebts()
     private var server: FeedServer?
     private var engine = RuleEngine(ruleSet: RuleSet())
     private var timer: (timer: EventLoop.Timer, due: Int64)?
@@ -65,6 +66,10 @@ package final class Agent {
             report("history", "\(error): the history misses lines")
         }
         dispatcher.publish = { [unowned self] in publish($0) }
+        broker.onMet = { [unowned self] in
+            owed.settle($0, $1)
+            remember()
+        }
         broker.publish = { [unowned self] in publish($0) }
         dispatcher.factors = broker
         dispatcher.holdRule = { [unowned self] in holdFollowingFactor($0, $1) }
@@ -95,6 +100,8 @@ package final class Agent {
             verify: { [unowned self] in watcher.verify($0) }, maySkip: { [unowned self] in maySkipSecondFactor })
         let former = saved.flatMap { $0.isOfThisBoot ? $0 : nil }
         dispatcher.resumed = Set(former?.rules ?? [])
+        owed = former?.owed.demanded(by: rules?.ruleSet) ?? FactorDebts()
+        for debt in owed.all { broker.remember(debt.rule, debt.edge) }
         let isResuming = former?.isResumable(in: watcher.environment) ?? false
         engine = RuleEngine(
             ruleSet: rules?.ruleSet ?? RuleSet(),
@@ -254,7 +261,8 @@ package final class Agent {
 
     private func perform(_ decisions: [Decision]) {
         let now = Timestamp.now()
-        // First of all: an agent that is killed between the two runs nothing twice.
+        // First of all: an agent that is killed between the two runs nothing twice, and lets nobody off.
+        owed.note(decisions)
         remember()
         for decision in decisions {
             switch decision {
@@ -306,10 +314,14 @@ package final class Agent {
     private func remember() {
         // Thousands of rules can hold, and most changes concern none of them.
         let links = ActivationState.links(of: watcher.environment)
-        guard engine.activations != savedActivations || links != saved?.links else { return }
+        guard engine.activations != savedActivations || links != saved?.links || owed != saved?.owed ?? FactorDebts()
+        else {
+            return
+        }
         let state = ActivationState(
             watcher.environment, rules: engine.resumableRules, pending: engine.pendingRules,
-            holds: Dictionary(engine.holds.map { ($0.rule, $0.hold) }, uniquingKeysWith: { first, _ in first }))
+            holds: Dictionary(engine.holds.map { ($0.rule, $0.hold) }, uniquingKeysWith: { first, _ in first }),
+            owed: owed)
         guard state != saved else { return savedActivations = engine.activations }
         do throws(SystemError) {
             try state.write(to: paths.activations)

@@ -2,14 +2,12 @@ internal import ActionProtocol
 internal import Platform
 internal import SystemBus
 
-/// Tells when a daemon was started anew, or told to load its files again, that holds what rules ask for, and may have forgotten it.
+/// Tells when a daemon that holds what rules ask for was started anew, or told to load its files again, and may have
+/// forgotten it.
 ///
 /// Root's helper would hear of that itself, but it is there only while there is work.
 final class DaemonWatch {
-    private static let driver = "org.freedesktop.DBus"
-
     private let bus: SystemBus
-
     private let tell: (HelperRequest.Daemon) -> Void
 
     init(_ bus: SystemBus, _ tell: @escaping (HelperRequest.Daemon) -> Void) {
@@ -24,20 +22,10 @@ final class DaemonWatch {
     func returned() { HelperRequest.Daemon.allCases.forEach(tell) }
 
     private func watch(_ daemon: HelperRequest.Daemon) {
-        let driver = DaemonWatch.driver
-        bus.match(
-            "sender='\(driver)',interface='\(driver)',member='NameOwnerChanged',arg0='\(daemon.busName)'"
-        ) { [unowned self] _, values in
-            if DaemonWatch.isStart(values) { tell(daemon) }
-        }
+        bus.watchOwner(of: daemon.busName) { [unowned self] in if $0 != nil { tell(daemon) } }
         if let signal = daemon.reloadSignal {
             bus.match("sender='\(daemon.busName)',\(signal)") { [unowned self] _, _ in tell(daemon) }
         }
-    }
-
-    /// Whether a name has got an owner: NameOwnerChanged has the name, the old owner and the new one.
-    static func isStart(_ values: [BusValue]) -> Bool {
-        values.count == 3 && values[2].text?.isEmpty == false
     }
 }
 

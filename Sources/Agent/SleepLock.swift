@@ -32,12 +32,7 @@ final class SleepLock {
     func connected() {
         isAsked = false
         // At boot it often starts later than the agent.
-        bus.match(
-            "sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged',"
-                + "arg0='\(SleepLock.logind)'"
-        ) { [unowned self] _, values in
-            if DaemonWatch.isStart(values) { follow() }
-        }
+        bus.watchOwner(of: SleepLock.logind) { [unowned self] in if $0 != nil { follow() } }
         follow()
     }
 

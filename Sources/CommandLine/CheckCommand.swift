@@ -41,7 +41,7 @@ enum CheckCommand: Subcommand {
     private static func diagnostics(_ arguments: Arguments) throws(UsageError) -> [Diagnostic] {
         let paths = AgentPaths()
         if arguments.has("user") {
-            guard let directory = userRules else {
+            guard let directory = RuleFiles.userDirectory else {
                 throw UsageError(description: "--user needs HOME or XDG_CONFIG_HOME to be an absolute path")
             }
             return RuleSet.loadOfUser(RuleFiles(directories: [directory], trust: .user(getuid())), reviewing: true)
@@ -74,17 +74,6 @@ enum CheckCommand: Subcommand {
     private static func isConfiguration(_ path: String) -> Bool {
         let parts = path.split(separator: "/")
         return ["vicinity.toml", "vicinity.toml.d"].contains(parts.last) || parts.dropLast().last == "vicinity.toml.d"
-    }
-
-    /// XDG Base Directory Specification: a relative path is to be ignored.
-    private static var userRules: String? {
-        func path(_ variable: String) -> String? {
-            guard let value = unsafe getenv(variable) else { return nil }
-            let path = unsafe String(cString: value)
-            return path.hasPrefix("/") ? path : nil
-        }
-        let directory = path("XDG_CONFIG_HOME") ?? path("HOME").map { "\($0)/.config" }
-        return directory.map { "\($0)/vicinity/rules.d" }
     }
 
     private static func json(_ diagnostics: [Diagnostic]) -> [UInt8] {

@@ -30,10 +30,7 @@ final class SleepWatch {
         ) { [unowned self] _, values in
             if let isStarting = values.first?.flag { turn(isStarting) }
         }
-        bus.match(
-            "sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged',"
-                + "arg0='\(SleepWatch.logind)'"
-        ) { [unowned self] _, _ in ask() }
+        bus.watchOwner(of: SleepWatch.logind) { [unowned self] _ in ask() }
         ask()
     }
 

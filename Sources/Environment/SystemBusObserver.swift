@@ -1,8 +1,8 @@
 internal import Platform
 internal import SystemBus
 
-/// What only the system bus tells: that the machine is about to sleep or woke up, that a network manager came, went or was started anew, after which its links have to be read again, and what daemons know of the
-/// networks behind links.
+/// What only the system bus tells: that the machine is about to sleep or woke up, that a network manager came, went or
+/// was started anew, after which its links have to be read again, and what daemons know of the networks behind links.
 ///
 /// Without a bus there is nothing to observe and nothing is lost but that. Everything happens on the loop's thread.
 final class SystemBusObserver {
@@ -31,18 +31,12 @@ final class SystemBusObserver {
     private func addMatches() {
         sleep.addMatches()
         for name in SystemBusObserver.managers {
-            matchOwner(of: name) { [unowned self] in
+            bus.watchOwner(of: name) { [unowned self] _ in
                 if name == NetworkManager.name { announcements.managerChanged() }
                 observe(.lost(.managerChanged))
             }
         }
-        matchOwner(of: Resolver.name) { [unowned self] in observe(.announcementsChanged(index: nil)) }
+        bus.watchOwner(of: Resolver.name) { [unowned self] _ in observe(.announcementsChanged(index: nil)) }
         announcements.addMatches()
-    }
-
-    private func matchOwner(of name: String, _ changed: @escaping () -> Void) {
-        bus.match(
-            "sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(name)'"
-        ) { _, _ in changed() }
     }
 }

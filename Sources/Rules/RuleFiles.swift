@@ -19,6 +19,17 @@ public struct RuleFiles: Sendable {
         "/etc/vicinity/rules.d", "/run/vicinity/rules.d", "/usr/lib/vicinity/rules.d",
     ]
 
+    /// Of the rules of this process's user, XDG Base Directory Specification; nil where the environment does not say.
+    public static var userDirectory: String? {
+        // A relative path is to be ignored.
+        func path(_ variable: String) -> String? {
+            guard let value = unsafe getenv(variable) else { return nil }
+            let path = unsafe String(cString: value)
+            return path.hasPrefix("/") ? path : nil
+        }
+        return (path("XDG_CONFIG_HOME") ?? path("HOME").map { "\($0)/.config" }).map { "\($0)/vicinity/rules.d" }
+    }
+
     public private(set) var files: [RuleFile] = []
     public private(set) var diagnostics: [Diagnostic] = []
     private let trust: Trust

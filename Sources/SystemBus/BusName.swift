@@ -20,11 +20,7 @@ extension SystemBus {
             last = ownership
             told(ownership)
         }
-        match("sender='\(driver)',interface='\(driver)',member='NameOwnerChanged',arg0='\(name)'") {
-            [unowned self] _, values in
-            guard values.count == 3, let owner = values[2].text else { return }
-            tell(owner == uniqueName ? .ours : .others)
-        }
+        watchOwner(of: name) { [unowned self] in tell($0 != nil && $0 == uniqueName ? .ours : .others) }
         call(driver, "/org/freedesktop/DBus", driver, "RequestName", [.text(name), .unsigned(0)]) { reply in
             switch reply {
             // DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER and _ALREADY_OWNER of the D-Bus Specification.
@@ -34,6 +30,17 @@ extension SystemBus {
             // The signal was first: what failed is the connection.
             case .failed(let error, _): if last == nil { tell(.refused(error: error)) }
             }
+        }
+    }
+
+    /// Tells whenever a well-known name gets another owner, by its unique name, or loses it (nil).
+    @discardableResult
+    public func watchOwner(of name: String, _ changed: @escaping (_ owner: String?) -> Void) -> Match? {
+        let driver = "org.freedesktop.DBus"
+        return match("sender='\(driver)',interface='\(driver)',member='NameOwnerChanged',arg0='\(name)'") { _, values in
+            // The name, its old owner and the new one.
+            guard values.count == 3, let owner = values[2].text else { return }
+            changed(owner.isEmpty ? nil : owner)
         }
     }
 

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import JSON
 import Feed
+import Platform
 import TestSupport
 import Testing
 
@@ -437,37 +438,31 @@ struct AgentProgramTests {
         #expect(snapshot["problems"]?.array?.first?.string?.contains("rules.d") == true)
     }
 
-    /// In the place of the service manager, sd_notify(3).
-    private final class NotifySocket {
-        let path: String
-        private let descriptor: Int32
+    /// What a program in a PAM stack is told.
+    private func factor(_ place: Place) throws -> Substring? {
+        let connection = try UnixSocket.connect(to: place.directory + "/run/second-factor.sock")
+        UnixSocket.limitWaiting(connection.rawValue, seconds: 20)
+        var buffer = [UInt8](repeating: 0, count: 128)
+        let count = UnixSocket.receive(into: &buffer, on: connection.rawValue) ?? 0
+        return String(decoding: buffer[..<count], as: UTF8.self).split(separator: " ").dropFirst().first
+    }
 
-        init(in directory: String) throws {
-            path = directory + "/notify"
-            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
-            let result = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
-            #expect(result == 0 && chmod(path, 0o666) == 0)
-            var limit = timeval(tv_sec: 30, tv_usec: 0)
-            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        }
-
-        deinit { close(descriptor) }
-
-        /// The next word that is not one of these, nor about what is kept.
-        func next(except words: Set<String> = []) throws -> [Substring] {
-            while true {
-                var buffer = [UInt8](repeating: 0, count: 4_096)
-                let count = recv(descriptor, &buffer, buffer.count, 0)
-                try #require(count > 0)
-                let lines = String(decoding: buffer[..<count], as: UTF8.self).split(separator: "\n")
-                if !words.contains(String(lines[0])), !lines[0].hasPrefix("FDSTORE") { return lines }
+    /// Nobody is there to give it, and killing the agent is no way around it.
+    @Test func aKilledAgentLetsNobodyOff() throws {
+        let skip = "[rule.skip]\non = \"offline\"\nsettle = \"0s\"\naccept-weak-evidence = \"x\"\npam = \"skip\"\n"
+        let demand =
+            "[rule.ask]\non = \"offline\"\nsettle = \"0s\"\nready = \"link\"\nsecond-factor = { message = \"x\" }\n"
+        for (rules, answer) in [(skip, "skip"), (skip + demand, "needed")] as [(String, Substring)] {
+            let place = try Place(rules: rules)
+            for life in 0..<3 {
+                let process = try place.agent()
+                var client = try place.connect(to: process)
+                _ = client.next()
+                if life == 0 { _ = read(&client, until: answer == "skip" ? "rule.activated" : "action.failed") }
+                #expect(try factor(place) == answer, "life \(life)")
+                kill(process.processIdentifier, SIGKILL)
+                process.waitUntilExit()
+                unlink(place.directory + "/run/second-factor.sock")
             }
         }
     }

@@ -1,5 +1,5 @@
 import Rules
-import SecondFactor
+import PAM
 import Testing
 
 @testable import Agent

@@ -144,7 +144,8 @@ final class ActionDispatcher {
         let links = environment.interfaces.values.filter { $0.isPhysical && $0.isUsable }.map(\.name).sorted()
         let isOnline = environment.connectivity == .internet && connectivity != .internet
         guard
-            always || isFirstLook || desired != self.desired || links != self.links || environment.connectivity != connectivity
+            always || isFirstLook || desired != self.desired || links != self.links
+                || environment.connectivity != connectivity
                 || isUnsaid
         else { return }
         (self.desired, self.links, connectivity) = (desired, links, environment.connectivity)

@@ -1,4 +1,4 @@
-internal import SecondFactor
+internal import PAM
 
 /// Whether the PAM service by which polkit has people authenticate takes more than a password.
 enum FactorStack {

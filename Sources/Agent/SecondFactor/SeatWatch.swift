@@ -55,12 +55,11 @@ final class SeatWatch {
         matches = []
         guard isWatching else { return }
         let changes = "sender='\(SeatWatch.logind)',interface='\(SeatWatch.properties)',member='PropertiesChanged'"
-        let driver = "org.freedesktop.DBus"
         matches = [
             "\(changes),path='\(SeatWatch.seatPath)',arg0='\(SeatWatch.seatInterface)'",
             "\(changes),path_namespace='\(SeatWatch.sessionPaths)',arg0='\(SeatWatch.sessionInterface)'",
-            "sender='\(driver)',interface='\(driver)',member='NameOwnerChanged',arg0='\(SeatWatch.logind)'",
         ].compactMap { rule in bus.match(rule) { [weak self] _, _ in self?.look() } }
+        bus.watchOwner(of: SeatWatch.logind) { [weak self] _ in self?.look() }.map { matches.append($0) }
     }
 
     // MARK: A look

@@ -32,6 +32,8 @@ final class SecondFactorBroker: FactorAsking {
     private var questions: [FactorDesk.Question: PolicyAuthority.Question] = [:]
     private var timer: (timer: EventLoop.Timer, due: Int64)?
 
+    /// What was demanded on an edge of a rule has been given.
+    var onMet: (_ rule: String, _ edge: Rule.Edge) -> Void = { _, _ in }
     /// Tells what happens.
     var publish: (FeedEvent) -> Void = { _ in }
 
@@ -74,6 +76,9 @@ final class SecondFactorBroker: FactorAsking {
 
     func forget(_ rule: String, _ edge: Rule.Edge) { desk.forget(rule, edge) }
 
+    /// What a former agent demanded on that edge of a rule, and nobody gave.
+    func remember(_ rule: String, _ edge: Rule.Edge) { desk.remember(rule, edge) }
+
     private var now: Int64 { Timestamp.now().boottime }
 
     // MARK: Orders
@@ -100,7 +105,9 @@ final class SecondFactorBroker: FactorAsking {
         let fact = FeedEvent.SecondFactorFact(
             rule: demand.rule, network: demand.network, user: end.user, because: end.because)
         switch end.outcome {
-        case .passed: publish(FeedEvent(.secondFactorPassed(fact), at: .now()))
+        case .passed:
+            onMet(demand.rule, demand.edge)
+            publish(FeedEvent(.secondFactorPassed(fact), at: .now()))
         case .failed: publish(FeedEvent(.secondFactorFailed(fact), at: .now()))
         case .expired: publish(FeedEvent(.secondFactorExpired(fact), at: .now()))
         // The action's end says so.

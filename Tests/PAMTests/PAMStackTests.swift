@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SecondFactor
+@testable import PAM
 
 @Suite struct PAMStackTests {
     /// Debian's /etc/pam.d/common-auth.
