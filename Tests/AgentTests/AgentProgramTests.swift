@@ -15,6 +15,7 @@ struct AgentProgramTests {
     /// Directories as the agent wants them: rules of root's, the rest its own.
     private final class Place {
         let directory = "/run/vicinity-test-\(UInt32.random(in: 0 ... .max))"
+        private var started: [Process] = []
 
         init(rules: String) throws {
             for name in ["", "/etc", "/etc/rules.d"] { try make(name, owner: 0) }
@@ -22,7 +23,11 @@ struct AgentProgramTests {
             try rules.write(toFile: directory + "/etc/rules.d/a.toml", atomically: true, encoding: .utf8)
         }
 
-        deinit { try? FileManager.default.removeItem(atPath: directory) }
+        deinit {
+            // A test that failed has ended none of them, and whoever waits for their output would wait for ever.
+            for process in started where process.isRunning { kill(process.processIdentifier, SIGKILL) }
+            try? FileManager.default.removeItem(atPath: directory)
+        }
 
         private func make(_ name: String, owner: UInt32) throws {
             try FileManager.default.createDirectory(
@@ -54,6 +59,7 @@ struct AgentProgramTests {
                 .merging(bus.map { ["DBUS_SYSTEM_BUS_ADDRESS": $0] } ?? [:]) { $1 }
                 .merging(environment) { $1 }
             try process.run()
+            started.append(process)
             return process
         }
 
