@@ -246,7 +246,7 @@ struct SecondFactorRequestsTests {
     // MARK: Too many
 
     @Test func whoFloodsIsRefusedAndRulesComeFirst() throws {
-        let stage = try Stage()
+        let stage = try Stage(asked: [.nothing])
         defer { stage.stop() }
         let programs = try (0..<WaitingCalls.factorsPerUser).map { try stage.start("require", "--reason", "\($0)") }
         try stage.until { stage.prompts.count == 1 && stage.seat.service.calls(of: "GetSessionByPID").count == 4 }
@@ -280,14 +280,14 @@ struct SecondFactorRequestsTests {
         defer { stage.stop() }
         let location = Rules.SourceLocation(file: "/etc/vicinity/rules.d/a.toml", line: 7, column: 1)
         stage.control.factorIs(
-            FactorStatus(FactorStanding(.inactive, rule: "sudo", at: location), because: "not on office"))
+            FactorStatus(FactorStanding(.inactive, rule: "unlock", at: location), because: "not on office"))
         let needed = try stage.start("status", as: .tester).outcome()
         #expect(needed.status == 1)
         #expect(
             needed.output == """
                 a second factor is needed here
-                  rule sudo would let it be skipped, but does not hold
-                  rule sudo: not on office
+                  rule unlock would let it be skipped, but does not hold
+                  rule unlock: not on office
                   /etc/vicinity/rules.d/a.toml:7
 
                 """)
@@ -295,15 +295,15 @@ struct SecondFactorRequestsTests {
             parsing: Array(try stage.start("status", "--format", "json", as: .tester).outcome().output.utf8),
             maximumSize: 4_096)
         #expect(json["needed"]?.bool == true && json["state"]?.string == "inactive" && json["line"]?.integer == 7)
-        #expect(json["because"]?.string == "not on office" && json["rule"]?.string == "sudo")
+        #expect(json["because"]?.string == "not on office" && json["rule"]?.string == "unlock")
         // Who may not see where this machine is learns what PAM stacks tell everybody.
         let stranger = try stage.start("status").outcome()
-        #expect(stranger.status == 1 && !stranger.output.contains("sudo") && !stranger.output.contains("office"))
-        stage.control.factorIs(FactorStatus(FactorStanding(.skip, rule: "sudo", at: location), because: "on office"))
+        #expect(stranger.status == 1 && !stranger.output.contains("unlock") && !stranger.output.contains("office"))
+        stage.control.factorIs(FactorStatus(FactorStanding(.skip, rule: "unlock", at: location), because: "on office"))
         let skipped = try stage.start("status").outcome()
         #expect(skipped.status == 0 && skipped.output.hasPrefix("the second factor may be skipped here\n"))
         #expect(
-            try stage.start("status", as: .tester).outcome().output.contains("rule sudo holds and lets it be skipped"))
+            try stage.start("status", as: .tester).outcome().output.contains("rule unlock holds and lets it be skipped"))
     }
 
     // MARK: The library
