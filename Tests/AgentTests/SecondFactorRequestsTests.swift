@@ -303,7 +303,8 @@ struct SecondFactorRequestsTests {
         let skipped = try stage.start("status").outcome()
         #expect(skipped.status == 0 && skipped.output.hasPrefix("the second factor may be skipped here\n"))
         #expect(
-            try stage.start("status", as: .tester).outcome().output.contains("rule unlock holds and lets it be skipped"))
+            try stage.start("status", as: .tester).outcome().output.contains("rule unlock holds and lets it be skipped")
+        )
     }
 
     // MARK: The library
