@@ -82,7 +82,6 @@ struct SecondFactorRequestsTests {
         #expect(outcome.status == 0 && outcome.output == "the second factor was given\n", "\(outcome)")
         let questions = try #require(stage.polkit?.questions)
         #expect(questions.map(\.mayAsk) == [false, true])
-        #expect(questions.allSatisfy { $0.kind == "unix-session" && $0.subject == "2" })
         #expect(questions.allSatisfy { $0.action == "io.vicinity.second-factor" })
         #expect(
             questions.last?.message

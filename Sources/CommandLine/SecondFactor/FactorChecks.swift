@@ -43,7 +43,7 @@ enum FactorChecks {
         findings += modules(subject, stack, facts)
         findings += usersFiles(subject, stack, facts)
         if stack.modules.contains(where: \.isHelper) { findings += helper(facts) }
-        findings += trial(service)
+        findings += trial(service, stack)
         guard stack.factorModules.isEmpty, !stack.modules.contains(where: \.isHelper) else {
             if !findings.contains(where: { $0.status == .failure || $0.status == .warning }) {
                 findings.insert(.ok(subject, description(of: stack)), at: 0)
@@ -233,10 +233,17 @@ enum FactorChecks {
         }
     }
 
-    private static func trial(_ service: FactorFacts.Service) -> [DoctorFinding] {
+    private static func trial(_ service: FactorFacts.Service, _ stack: PAMStack) -> [DoctorFinding] {
         switch service.trial {
         case nil: []
-        case .passed?: [.ok(service.name, "tried with pamtester, and passed")]
+        case .passed?:
+            [
+                .ok(
+                    service.name,
+                    "tried with pamtester, and passed"
+                        + (stack.modules.contains(where: \.isHelper)
+                            ? "; if no factor was asked for, the agent let it be skipped" : ""))
+            ]
         case .failed?:
             [
                 .failure(
