@@ -1,3 +1,4 @@
+import ActionProtocol
 import Environment
 import Foundation
 import Glibc
@@ -245,6 +246,7 @@ final class ControlStage: @unchecked Sendable, Controlled {
         var holds: [String] = []
         var ran: [String] = []
         var problems: [String?] = []
+        var reset = ActionEnd(.succeeded)
         var factor = FactorStatus(FactorStanding(.unsaid))
     }
 
@@ -417,6 +419,19 @@ final class ControlStage: @unchecked Sendable, Controlled {
     }
 
     func reload(_ done: @escaping (Int) -> Void) { done(7) }
+
+    /// How the machine's proxy is taken away.
+    func resetIs(_ end: ActionEnd) { state.withLock { $0.reset = end } }
+
+    func resetProxy(by user: String, _ done: @escaping (ActionEnd) -> Void) {
+        loop.schedule(at: Timestamp.now().boottime) { [self] in
+            done(
+                state.withLock { state in
+                    state.ran.append("reset by \(user)")
+                    return state.reset
+                })
+        }
+    }
 
     private func note() {
         let holds = engine.holds.map { "\($0.rule) \($0.hold.isOn ? "on" : "off") by \($0.hold.holder)" }
