@@ -111,6 +111,14 @@ let package = Package(
         // C: no Swift in the processes of PAM.
         .executableTarget(name: "second-factor-needed", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
 
+        // What Examples/Package.swift builds as well, for tests.
+        .executableTarget(
+            name: "example-print-changes", dependencies: ["Vicinity"], path: "Examples/Sources/print-changes",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "example-status-line", dependencies: ["Vicinity"], path: "Examples/Sources/status-line",
+            swiftSettings: strict),
+
         // Measurements, `make bench`.
         .executableTarget(
             name: "vicinity-bench",
@@ -151,7 +159,7 @@ let package = Package(
             name: "FeedTests",
             dependencies: [
                 "Environment", "Feed", "Hashing", "JSON", "Netlink", "Platform", "SystemBus", "TestSupport", "Vicinity",
-                "WiFi",
+                "WiFi", "example-print-changes", "example-status-line",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -438,3 +438,15 @@ final class ControlStage: @unchecked Sendable, Controlled {
         state.withLock { $0.holds = holds }
     }
 }
+
+/// Waits until it is so, for twenty seconds at most.
+func until(_ condition: () -> Bool) {
+    let end = Timestamp.now().boottime + 20_000_000
+    while !condition() {
+        guard Timestamp.now().boottime < end else {
+            Issue.record("nothing happened")
+            return
+        }
+        sched_yield()
+    }
+}
