@@ -95,7 +95,7 @@ let package = Package(
             name: "CommandLine",
             dependencies: [
                 "Acting", "Actions", "Agent", "Analytics", "CPlatform", "Environment", "Feed", "InstalledRules", "JSON",
-                "Netlink", "Platform", "Rules", "SystemBus", "WiFi",
+                "Netlink", "PAM", "Platform", "Rules", "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
@@ -165,7 +165,8 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "Analytics", "CommandLine", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "WiFi",
+                "Analytics", "CommandLine", "Environment", "Feed", "JSON", "Netlink", "PAM", "Platform", "Rules",
+                "SystemBus", "WiFi",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -173,7 +174,7 @@ let package = Package(
             dependencies: [
                 "ActionProtocol", "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing", "JSON",
                 "Netlink", "Platform",
-                "Rules", "PAM", "SystemBus", "TestSupport", "WiFi",
+                "Rules", "PAM", "SystemBus", "TestSupport", "Vicinity", "WiFi",
             ],
             swiftSettings: strict),
     ],
