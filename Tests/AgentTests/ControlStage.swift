@@ -106,6 +106,8 @@ final class FakePolkit: @unchecked Sendable {
     struct Question: Sendable {
         let kind: String
         let subject: String
+        /// Who the subject is taken for; nil: whose it is.
+        let user: Int64?
         let action: String
         let message: String
         let mayAsk: Bool
@@ -204,9 +206,14 @@ final class FakePolkit: @unchecked Sendable {
             return waiting.removeAll { $0.cancellation == cancellation }
         }
         let subject = call.values[0].list
+        // As polkitd 122, which such a question ends.
+        guard subject?[0].text != "unix-session" else {
+            return call.refuse("org.freedesktop.DBus.Error.NoReply", "Message recipient disconnected without replying")
+        }
         let question = Question(
-            kind: subject?[0].text ?? "", subject: (subject?[1]["name"] ?? subject?[1]["session-id"])?.text ?? "",
-            action: call.values[1].text ?? "",
+            kind: subject?[0].text ?? "",
+            subject: subject?[1]["name"]?.text ?? subject?[1]["pid"]?.number.map { "\($0)" } ?? "",
+            user: subject?[1]["uid"]?.number, action: call.values[1].text ?? "",
             message: call.values[2]["polkit.message"]?.text ?? "", mayAsk: call.values[3].number == 1)
         let answer = state.withLock { state in
             state.questions.append(question)
