@@ -1,3 +1,4 @@
+import ActionProtocol
 import Agent
 import Foundation
 import Glibc
@@ -31,7 +32,8 @@ struct ControlServiceTests {
             methods.filter { $0.hasPrefix(".") } == [
                 ".GrantPermission method u s", ".Hold method sbtb t", ".ListGrants method - au",
                 ".Release method s -", ".Reload method - u", ".RequestPermission method - s",
-                ".RequireSecondFactor method s s", ".RevokePermission method u s", ".Run method s -",
+                ".RequireSecondFactor method s s", ".ResetProxy method - s", ".RevokePermission method u s",
+                ".Run method s -",
                 ".SecondFactorStatus method - a{sv}",
             ])
         let names = try bus.ask("introspect", "--xml-interface", "io.vicinity", "/io/vicinity").output
@@ -81,6 +83,8 @@ struct ControlServiceTests {
         #expect(try bus.send("Release", "string:nas", as: .tester) == error("NotHeld"))
         #expect(try bus.send("Release", "string:nsa", as: .tester) == error("UnknownRule"))
         #expect(try bus.send("Run", "string:idle", as: .tester) == error("NothingToRun"))
+        stage.resetIs(ActionEnd(.failed, because: "apt still holds http"))
+        #expect(try bus.send("ResetProxy", as: .tester) == error("NotReset"))
         #expect(
             try hold(bus, ["string:nas", "boolean:true", "uint64:28800000001", "boolean:false"], as: .tester)
                 == error("TooLong"))
@@ -105,19 +109,25 @@ struct ControlServiceTests {
         #expect(try bus.send("Run", "string:mine") == "")
         #expect(try bus.send("Reload") == "uint32 7")
         #expect(try bus.send("Release", "string:nas") == "")
+        var end = ActionEnd(.succeeded)
+        end.output = Array("apt: http\n".utf8)
+        stage.resetIs(end)
+        #expect(try bus.send("ResetProxy").contains("apt: http"))
+        #expect(stage.ran.last == "reset by nobody")
         #expect(
             polkit.questions.map(\.message) == [
                 "Authentication is required to hold the rule nas on",
                 "Authentication is required to run the actions of the rule mine",
                 "Authentication is required to read the rule files again",
                 "Authentication is required to release the rule nas",
+                "Authentication is required to take away the proxy that rules have set on this machine",
             ])
         #expect(
             polkit.questions.allSatisfy {
                 $0.kind == "system-bus-name" && $0.subject.hasPrefix(":1.") && $0.action == "io.vicinity.manage"
                     && !$0.mayAsk
             })
-        #expect(Set(polkit.questions.map(\.subject)).count == 4)
+        #expect(Set(polkit.questions.map(\.subject)).count == 5)
     }
 
     @Test(
@@ -136,7 +146,7 @@ struct ControlServiceTests {
             polkit.stop()
         }
         for (method, arguments) in [
-            ("Hold", nas), ("Release", ["string:nas"]), ("Run", ["string:nas"]), ("Reload", []),
+            ("Hold", nas), ("Release", ["string:nas"]), ("Run", ["string:nas"]), ("Reload", []), ("ResetProxy", []),
             // Whether a rule exists is nothing for everybody.
             ("Run", ["string:no-such-rule"]), ("Hold", ["string:nsa"] + nas.dropFirst()),
         ] {

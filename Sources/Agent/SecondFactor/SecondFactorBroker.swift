@@ -151,7 +151,8 @@ final class SecondFactorBroker: FactorAsking {
 
     /// Who is let through without a person, is let through without a second factor.
     private func probe(_ question: FactorDesk.Question, _ session: Seat.Session) {
-        authority.check(.session(session.id), SecondFactorBroker.action, [:], mayAsk: false) { [weak self] verdict in
+        authority.check(SecondFactorBroker.subject(session), SecondFactorBroker.action, [:], mayAsk: false) {
+            [weak self] verdict in
             guard let self else { return }
             let problem = SecondFactorBroker.problem(ofUnasked: verdict) ?? stackProblem()
             perform(desk.probed(question, problem, at: now))
@@ -162,13 +163,17 @@ final class SecondFactorBroker: FactorAsking {
         _ question: FactorDesk.Question, _ session: Seat.Session, _ message: String, _ limit: Int64
     ) {
         questions[question] = authority.check(
-            .session(session.id), SecondFactorBroker.action, ["polkit.message": message], mayAsk: true,
+            SecondFactorBroker.subject(session), SecondFactorBroker.action, ["polkit.message": message], mayAsk: true,
             limit: UInt64(clamping: limit + SecondFactorBroker.slack)
         ) { [weak self] verdict in
             guard let self else { return }
             questions[question] = nil
             perform(desk.answered(question, SecondFactorBroker.answer(verdict), at: now))
         }
+    }
+
+    private static func subject(_ session: Seat.Session) -> PolicyAuthority.Subject {
+        .process(session.leader, user: session.user)
     }
 
     /// Why a person would not be asked.
