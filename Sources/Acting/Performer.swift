@@ -76,6 +76,8 @@ final class Performer {
         case .cancel(let id): running[id]?.task.cancel()
         case .portal(let digest, let state): tellOfPortal(digest, state)
         case .prepare: edges.prepare()
+        // Those who ask people take these.
+        case .ask, .withdraw, .dialogue: break
         case .verify(let daemon): reconciler.verify(daemon.forgets)
         case .protect(let delay):
             protect(after: delay * 1_000) { answer(.settled(pass: nil)) }

@@ -106,7 +106,8 @@ static bool wait_for_answer(int result, char answer[ANSWER], int64_t deadline)
     }
 }
 
-/* Programs of modules may have left the group; with their parents gone they are children of this process. */
+/* Kills what is left. Programs of modules may have left the group; with their parents gone they are children of this
+ * process. */
 static void end_orphans(void)
 {
     char path[64];
@@ -132,18 +133,19 @@ static int end(pid_t child)
 {
     int status = -1;
     int64_t deadline = now() + kindness;
-    siginfo_t ended = { 0 };
-    /* What modules started may be in the middle of something; it is told first. */
+    /* What modules started may have files to take away; it is told first. */
     kill(-child, SIGTERM);
-    while (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT | WNOHANG) == 0 && ended.si_pid == 0
-        && now() < deadline) {
-        const struct timespec pause = { .tv_nsec = 5000000 };
-        nanosleep(&pause, NULL);
+    while (now() < deadline) {
+        int one = 0;
+        pid_t ended = waitpid(-1, &one, WNOHANG);
+        if (ended == child)
+            status = one;
+        if (ended < 0 && errno == ECHILD)
+            return status;
+        const struct timespec pause = { .tv_nsec = 2000000 };
+        if (ended == 0)
+            nanosleep(&pause, NULL);
     }
-    kill(-child, SIGKILL);
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
     end_orphans();
     return status;
 }

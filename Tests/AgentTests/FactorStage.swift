@@ -100,6 +100,7 @@ final class FactorStage: @unchecked Sendable {
         var users: [String?] = []
         var ends: [UInt64: FactorEnd.Outcome] = [:]
         var stackProblem: String?
+        var ownStackProblem: String?
     }
 
     /// - Parameters:
@@ -122,9 +123,10 @@ final class FactorStage: @unchecked Sendable {
         try loop.start()
         onLoop { [self] in
             let system = SystemBus(on: loop, address: bus.address)
-            let broker = SecondFactorBroker(on: loop, system, limit: limit) { [self] in
-                state.withLock { $0.stackProblem }
+            let broker = SecondFactorBroker(on: loop, system, limit: limit) { [self] service in
+                state.withLock { service == "polkit-1" ? $0.stackProblem : $0.ownStackProblem }
             }
+            broker.dialogues = dialogues
             broker.publish = { [self] in note($0) }
             system.onConnect = { [unowned broker] in broker.connected() }
             system.connect()

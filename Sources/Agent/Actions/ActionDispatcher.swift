@@ -9,9 +9,9 @@ internal import Rules
 /// commands, where this machine has no helper, this process. Everything that comes of it is told.
 final class ActionDispatcher {
     private let loop: EventLoop
-    private let root: RootHelper
+    let root: RootHelper
     private let runner: CommandRunner
-    private var sessions: SessionHelpers?
+    private(set) var sessions: SessionHelpers?
     /// Who keeps what shall hold: root's helper first, then those of the sessions by their user.
     private var rootStates: StateKeeper
     private var sessionStates: [UInt32: StateKeeper] = [:]
@@ -23,8 +23,10 @@ final class ActionDispatcher {
     private var awaited: [UInt64: Awaited] = [:]
     /// Actions that a helper refused since it has read other rule files.
     private var refused: [UInt64: String] = [:]
+    /// Questions that people are asked.
+    var dialogues: [FactorDesk.Question: Dialogue] = [:]
 
-    private var digest = ""
+    private(set) var digest = ""
     private var ruleSet = RuleSet()
     private var desired: [StateRequest] = []
     private var links: [String] = []
@@ -84,7 +86,7 @@ final class ActionDispatcher {
         }
     }
 
-    private static let rootNumber: UInt32 = 0
+    static let rootNumber: UInt32 = 0
 
     /// Serves the helpers of sessions.
     func listen(_ listener: consuming FileDescriptor) throws(SystemError) {
@@ -368,6 +370,7 @@ final class ActionDispatcher {
             if keeper.isSettled { retryFailed() }
         // Only root asks for what is done later.
         case .noted: break
+        case .dialogue, .answered: if number == ActionDispatcher.rootNumber { took(report) }
         }
     }
 
@@ -398,6 +401,7 @@ final class ActionDispatcher {
         for identifier in awaited.keys.sorted() {
             took(ActionEnd(.failed, because: because), for: identifier, number)
         }
+        endDialogues(of: number, because)
     }
 
     /// What could not be done may be possible by now, as when a daemon starts later than the agent.
@@ -419,8 +423,9 @@ final class ActionDispatcher {
     }
 
     /// Lets root's helper go where nothing is awaited of it.
-    private func settle() {
-        let isAwaited = awaited.values.contains { $0.helpers.contains(ActionDispatcher.rootNumber) }
+    func settle() {
+        let isAwaited =
+            !dialogues.isEmpty || awaited.values.contains { $0.helpers.contains(ActionDispatcher.rootNumber) }
         root.setBusy(isAwaited || !rootStates.isSettled)
         if hasSettled { onSettled() }
     }

@@ -92,6 +92,9 @@ struct FactorDesk {
     /// Whether a demand has not been met: it waits, is being asked for, or came to nothing and its rule still holds.
     var hasOpenDemand: Bool { front != nil || !waiting.isEmpty || !unmet.isEmpty }
 
+    /// The one that is at its turn.
+    var current: FactorDemand? { front?.demand }
+
     /// Whether it has to be told who sits at the machine.
     var isWaiting: Bool { front != nil }
 
