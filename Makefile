@@ -27,6 +27,7 @@ build: dependencies $(STATIC)/libstdc++.a
 	$(RELEASE) --product vicinityd
 	$(RELEASE) --product vicinity-probe
 	$(RELEASE) --product second-factor-needed
+	$(RELEASE) --product vicinity-factor
 
 $(STATIC)/libstdc++.a:
 	mkdir -p $(STATIC)

@@ -25,26 +25,23 @@ public struct ScreenSession: Hashable, Sendable {
     /// - Parameter bus: the machine's.
     @ActionActor
     public static func current(_ bus: Bus) async throws(PlaceError) -> ScreenSession {
+        let found: ScreenSession?
         do throws(BusError) {
             let shown = try await bus.property(name, seat, "org.freedesktop.login1.Seat", "ActiveSession")
             guard let pair = shown.list, pair.count == 2, let id = pair[0].text, let path = pair[1].text else {
                 throw .noAnswer
             }
-            guard !id.isEmpty else { throw PlaceError.failed("nobody has a session at this machine's screen") }
-            let session = try await bus.properties(name, path, "org.freedesktop.login1.Session")
-            guard session["Id"]?.text == id, let found = ScreenSession(id, session) else {
-                throw PlaceError.failed("nobody has an active session at this machine's screen")
-            }
-            return found
-        } catch let error as PlaceError {
-            throw error
+            let session = id.isEmpty ? [:] : try await bus.properties(name, path, "org.freedesktop.login1.Session")
+            found = ScreenSession(id, session)
         } catch {
-            throw (error as? BusError ?? .noAnswer).placeError("who sits at this machine", "systemd-logind")
+            throw error.placeError("who sits at this machine", "systemd-logind")
         }
+        guard let found else { throw .failed("nobody has an active session at this machine's screen") }
+        return found
     }
 
     private init?(_ id: String, _ session: [String: BusValue]) {
-        guard session["Class"]?.text == "user", session["Remote"]?.flag == false, session["Active"]?.flag == true,
+        guard session["Id"]?.text == id, session["Class"]?.text == "user", session["Remote"]?.flag == false, session["Active"]?.flag == true,
             let isLocked = session["LockedHint"]?.flag, let type = session["Type"]?.text,
             ["x11", "wayland", "mir", "tty"].contains(type),
             let user = session["User"]?.list?.first?.number.flatMap({ UInt32(exactly: $0) })

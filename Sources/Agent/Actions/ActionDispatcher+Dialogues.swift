@@ -1,4 +1,5 @@
 internal import ActionProtocol
+internal import Rules
 
 /// A question for a person: root's helper asks it, and where it takes a window, that user's helper shows it. What the
 /// person answers comes by neither this process nor that.
