@@ -67,7 +67,8 @@ let package = Package(
         .target(
             name: "Acting",
             dependencies: [
-                "ActionProtocol", "Actions", "CPlatform", "CSystemd", "Environment", "Hashing", "InstalledRules", "JSON",
+                "ActionProtocol", "Actions", "CPlatform", "CSystemd", "Environment", "Hashing", "InstalledRules",
+                "JSON",
                 "Netlink", "PAM", "Platform", "Rules", "SystemBus", "Vicinity", "WiFi",
             ],
             swiftSettings: touchingC),

@@ -41,7 +41,8 @@ public struct ScreenSession: Hashable, Sendable {
     }
 
     private init?(_ id: String, _ session: [String: BusValue]) {
-        guard session["Id"]?.text == id, session["Class"]?.text == "user", session["Remote"]?.flag == false, session["Active"]?.flag == true,
+        guard session["Id"]?.text == id, session["Class"]?.text == "user",
+            session["Remote"]?.flag == false, session["Active"]?.flag == true,
             let isLocked = session["LockedHint"]?.flag, let type = session["Type"]?.text,
             ["x11", "wayland", "mir", "tty"].contains(type),
             let user = session["User"]?.list?.first?.number.flatMap({ UInt32(exactly: $0) })

@@ -12,8 +12,11 @@ import Testing
 /// A machine with a `vicinity-act`, PAM's files and accounts of its own, a logind, and whoever starts `vicinity-factor`.
 /// The test is the agent, and the person's session.
 final class AskingStage {
-    static let service = "auth required pam_oath.so usersfile=/etc/users.oath window=2 digits=6\n"
-        + "account required pam_permit.so\n"
+    static let service = """
+        auth required pam_oath.so usersfile=/etc/users.oath window=2 digits=6
+        account required pam_permit.so
+
+        """
     private static let secret = "3132333435363738393031323334353637383930"
 
     static let isPossible =

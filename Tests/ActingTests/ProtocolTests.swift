@@ -42,8 +42,8 @@ import Testing
             .ask(
                 id: 9, digest: digest,
                 NamedFactor(
-                    rule: "a", edge: .leave, index: 65_535, network: "office", session: String(repeating: "c", count: 64),
-                    limit: NamedFactor.maximumLimit)),
+                    rule: "a", edge: .leave, index: 65_535, network: "office",
+                    session: String(repeating: "c", count: 64), limit: NamedFactor.maximumLimit)),
             .withdraw(id: 8), .dialogue,
             .verify(.firewalld), .verify(.networkManager), .protect(after: 0),
             .protect(after: HelperRequest.maximumDelay), .release,

@@ -163,7 +163,8 @@ final class SecondFactorBroker: FactorAsking {
             guard questions.removeValue(forKey: question) != nil else { return }
             switch verdict {
             case .nobodyToAsk:
-                askOtherwise(question, session, until: deadline, "no authentication agent of polkit's runs in the session")
+                let because = "no authentication agent of polkit's runs in the session"
+                askOtherwise(question, session, until: deadline, because)
             case .absent: askOtherwise(question, session, until: deadline, "polkit does not run")
             default: perform(desk.answered(question, SecondFactorBroker.answer(verdict), at: now))
             }
