@@ -100,7 +100,7 @@ let package = Package(
             name: "CommandLine",
             dependencies: [
                 "Acting", "Actions", "Agent", "Analytics", "CPlatform", "Environment", "Feed", "InstalledRules", "JSON",
-                "Netlink", "Platform", "Rules", "SystemBus", "WiFi",
+                "Netlink", "PAM", "Platform", "Rules", "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
@@ -175,7 +175,8 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "Analytics", "CommandLine", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "WiFi",
+                "Analytics", "CommandLine", "Environment", "Feed", "JSON", "Netlink", "PAM", "Platform", "Rules",
+                "SystemBus", "WiFi",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -183,7 +184,7 @@ let package = Package(
             dependencies: [
                 "ActionProtocol", "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing", "JSON",
                 "Netlink", "Platform",
-                "Rules", "PAM", "SystemBus", "TestSupport", "WiFi",
+                "Rules", "PAM", "SystemBus", "TestSupport", "Vicinity", "WiFi",
             ],
             swiftSettings: strict),
     ],

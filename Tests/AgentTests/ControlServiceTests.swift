@@ -42,7 +42,8 @@ struct ControlServiceTests {
             methods.filter { $0.hasPrefix(".") } == [
                 ".GrantPermission method u s", ".Hold method sbtb t", ".ListGrants method - au",
                 ".Release method s -", ".Reload method - u", ".RequestPermission method - s",
-                ".RevokePermission method u s", ".Run method s -",
+                ".RequireSecondFactor method s s", ".RevokePermission method u s", ".Run method s -",
+                ".SecondFactorStatus method - a{sv}",
             ])
         let names = try bus.ask("introspect", "--xml-interface", "io.vicinity", "/io/vicinity").output
         for name in ["rule", "on", "microseconds", "until_network_change"] {

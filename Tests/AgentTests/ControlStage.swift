@@ -1,4 +1,3 @@
-import Agent
 import Environment
 import Foundation
 import Glibc
@@ -7,6 +6,8 @@ import Rules
 import SystemBus
 import TestSupport
 import Testing
+
+@testable import Agent
 
 /// A bus daemon of the test's own, and who calls something on it.
 typealias ControlBus = TestBus
@@ -244,7 +245,12 @@ final class ControlStage: @unchecked Sendable, Controlled {
         var holds: [String] = []
         var ran: [String] = []
         var problems: [String?] = []
+        var factor = FactorStatus(FactorStanding(.unsaid))
     }
+
+    private var system: SystemBus?
+    private var broker: SecondFactorBroker?
+    private var lastFactor: UInt64 = 0
 
     private static let rules = """
         [rule.nas]
@@ -270,6 +276,11 @@ final class ControlStage: @unchecked Sendable, Controlled {
             let permissions = PermissionBook(at: grants, on: loop) { _ in }
             permissions.start(PermissionConfiguration())
             self.permissions = permissions
+            let system = SystemBus(on: loop, address: address)
+            let broker = SecondFactorBroker(on: loop, system) { nil }
+            system.onConnect = { [unowned broker] in broker.connected() }
+            system.connect()
+            (self.system, self.broker) = (system, broker)
             let service = ControlService(of: self, permissions, on: loop, address: address, limit: limit) {
                 [self] problem in
                 state.withLock { $0.problems.append(problem) }
@@ -288,7 +299,9 @@ final class ControlStage: @unchecked Sendable, Controlled {
         let ended = DispatchSemaphore(value: 0)
         loop.perform { [self] in
             service?.stop()
-            service = nil
+            broker?.stop()
+            system?.close()
+            (service, broker, system) = (nil, nil, nil)
             permissions = nil
             unlink(grants)
             loop.stop()
@@ -338,6 +351,48 @@ final class ControlStage: @unchecked Sendable, Controlled {
             done.signal()
         }
         done.wait()
+    }
+
+    /// What the agent would say of the second factor.
+    func factorIs(_ status: FactorStatus) { state.withLock { $0.factor = status } }
+
+    func factorStatus(_ done: @escaping (FactorStatus) -> Void) {
+        loop.schedule(at: Timestamp.now().boottime) { [self] in done(state.withLock { $0.factor }) }
+    }
+
+    func requireFactor(_ caller: FactorCaller, _ done: @escaping (FactorEnd) -> Void) -> UInt64 {
+        lastFactor += 1
+        let demand = FactorDemand(lastFactor, by: caller)
+        broker?.demand(demand, done)
+        return demand.identifier
+    }
+
+    func withdrawFactor(_ identifier: UInt64) { broker?.cancel(identifier) }
+
+    /// A rule has somebody asked.
+    func ruleDemands(_ rule: String) {
+        onLoop { [self] in
+            let factor = EdgeAction.SecondFactor(message: "Confirm")
+            broker?.demand(
+                FactorDemand(identifier: 1, rule: rule, edge: .enter, network: nil, factor: factor)
+            ) { _ in }
+        }
+    }
+
+    /// Whether a rule's demand has not been met.
+    var hasOpenDemand: Bool {
+        let answer = Lock(false)
+        onLoop { [self] in answer.withLock { $0 = broker?.hasOpenDemand ?? false } }
+        return answer.withLock { $0 }
+    }
+
+    private func onLoop(_ body: @escaping @Sendable () -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        loop.perform {
+            body()
+            done.signal()
+        }
+        #expect(done.wait(timeout: .now() + 20) == .success)
     }
 
     func mayUsersHold(_ rule: String) -> Bool {

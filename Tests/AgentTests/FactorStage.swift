@@ -26,6 +26,8 @@ final class FakeSeat: @unchecked Sendable {
 
     /// Nil: the seat shows none.
     private let shown: Lock<Session?>
+    /// The session that programs belong to; nil: none does.
+    private let programs = Lock<String?>("2")
     private var fake: FakeService?
 
     init(on bus: TestBus, _ session: Session?) throws {
@@ -51,6 +53,8 @@ final class FakeSeat: @unchecked Sendable {
             [.text(FakeSeat.session), .properties(["LockedHint": .flag(session.isLocked)]), .texts([])])
     }
 
+    func programsBelong(to session: String?) { programs.withLock { $0 = session } }
+
     /// Nobody is there any more.
     func leave() {
         shown.withLock { $0 = nil }
@@ -68,6 +72,13 @@ final class FakeSeat: @unchecked Sendable {
         case ("Get", "/org/freedesktop/login1/seat/seat0"):
             return .value(
                 .variant(.structure([.text(session?.id ?? ""), .path(session == nil ? "/" : FakeSeat.path)])))
+        case ("GetSessionByPID", "/org/freedesktop/login1"):
+            guard programs.withLock({ $0 }) != nil else {
+                return .error("org.freedesktop.login1.NoSessionForPID", "PID 7 does not belong to any known session")
+            }
+            return .value(.path("/org/freedesktop/login1/session/own"))
+        case ("Get", "/org/freedesktop/login1/session/own"):
+            return .value(.variant(.text(programs.withLock { $0 } ?? "")))
         case ("GetAll", FakeSeat.path):
             guard let session else {
                 return .error("org.freedesktop.DBus.Error.UnknownObject", "Unknown object '\(call.path)'.")

@@ -48,6 +48,15 @@ import Testing
             unlink(path)
         }
 
+        func read(_ body: @escaping @Sendable (Bool) -> Void) {
+            let done = DispatchSemaphore(value: 0)
+            loop.perform { [self] in
+                queries?.read(body)
+                done.signal()
+            }
+            done.wait()
+        }
+
         func rulesSay(_ maySkip: Bool) { state.withLock { $0.maySkip = maySkip } }
 
         /// Until the kernel has been asked once more.
@@ -80,6 +89,24 @@ import Testing
             try #require(words.count == 3 && words[0] == "vicinity-second-factor/1")
             return (String(words[1]), try #require(Int64(words[2])))
         }
+    }
+
+    /// Who asks within the agent is answered by what is read after that, with whoever connects.
+    @Test func whoAsksWithinIsAnsweredByTheSameReading() throws {
+        let stage = try Stage()
+        defer { stage.stop() }
+        let told = Lock([Bool]())
+        let asker = try Asker(stage)
+        try stage.isAsked()
+        stage.read { isCurrent in told.withLock { $0.append(isCurrent) } }
+        try stage.answer()
+        #expect(try asker.answer()?.word == "skip")
+        #expect(told.withLock { $0 }.isEmpty)
+        try stage.isAsked()
+        try stage.answer(false)
+        stage.read { _ in }
+        try stage.isAsked()
+        #expect(told.withLock { $0 } == [false])
     }
 
     @Test(arguments: [(true, true), (true, false), (false, true), (false, false)])

@@ -71,6 +71,9 @@ final class SecondFactorBroker: FactorAsking {
     /// Whether a demand has not been met: nobody may be let off a second factor meanwhile.
     var hasOpenDemand: Bool { desk.hasOpenDemand }
 
+    /// The rule and the edge of one.
+    var openDemand: (rule: String, edge: Rule.Edge)? { desk.openDemand }
+
     func demand(_ demand: FactorDemand, _ done: @escaping (FactorEnd) -> Void) {
         self.done[demand.identifier] = done
         perform(desk.demand(demand))
@@ -98,6 +101,10 @@ final class SecondFactorBroker: FactorAsking {
                 if let open = questions.removeValue(forKey: question) { authority.cancel(open) }
                 dialogues?.withdraw(question)
             case .requested(let demand, let user):
+                if let caller = demand.caller {
+                    Log.write(.notice, "\(user ?? "?") is asked for a second factor by \(caller.description)")
+                    continue
+                }
                 let fact = FeedEvent.SecondFactorFact(rule: demand.rule, network: demand.network, user: user)
                 publish(FeedEvent(.secondFactorRequested(fact), at: .now()))
             case .end(let identifiers, let demand, let end): finish(identifiers, demand, end)
@@ -107,6 +114,18 @@ final class SecondFactorBroker: FactorAsking {
     }
 
     private func finish(_ identifiers: [UInt64], _ demand: FactorDemand, _ end: FactorEnd) {
+        if let caller = demand.caller {
+            Log.write(.notice, "second factor for \(caller.description): \(end.description)")
+        } else {
+            tell(demand, end)
+        }
+        let waiting = identifiers.compactMap { done.removeValue(forKey: $0) }
+        // Whoever is told may have something else demanded at once.
+        loop.schedule(at: now) { for tell in waiting { tell(end) } }
+    }
+
+    /// The feed tells of what rules demand.
+    private func tell(_ demand: FactorDemand, _ end: FactorEnd) {
         let fact = FeedEvent.SecondFactorFact(
             rule: demand.rule, network: demand.network, user: end.user, because: end.because)
         switch end.outcome {
@@ -118,9 +137,6 @@ final class SecondFactorBroker: FactorAsking {
         // The action's end says so.
         case .cancelled: break
         }
-        let waiting = identifiers.compactMap { done.removeValue(forKey: $0) }
-        // Whoever is told may have something else demanded at once.
-        loop.schedule(at: now) { for tell in waiting { tell(end) } }
     }
 
     private func schedule() {
@@ -179,7 +195,7 @@ final class SecondFactorBroker: FactorAsking {
     ) {
         guard let dialogues, let demand = desk.current, problemWithDialogues(because) == nil else {
             let problem = problemWithDialogues(because) ?? because
-            return perform(desk.answered(question, .failed(because: problem), at: now))
+            return perform(desk.answered(question, .unasked(because: problem), at: now))
         }
         dialogues.ask(question, demand, session, limit: deadline - now) { [weak self] answer in
             guard let self else { return }
@@ -189,7 +205,8 @@ final class SecondFactorBroker: FactorAsking {
 
     /// Why a person could not be asked by them either.
     private func problemWithDialogues(_ because: String) -> String? {
-        guard dialogues != nil else { return "\(because), so nobody can be asked" }
+        // What a program says of itself stands in no rule file, so root's helper would have to believe it.
+        guard dialogues != nil, desk.current?.isProgram != true else { return "\(because), so nobody can be asked" }
         return stackProblem(FactorStack.own).map { "\(because), and nobody can be asked otherwise: \($0)" }
     }
 
@@ -213,7 +230,7 @@ final class SecondFactorBroker: FactorAsking {
         case .authorized: .right
         case .denied: .wrong
         case .dismissed: .failed(because: "the person dismissed the question")
-        case .nobodyToAsk, .needsPerson, .absent: .failed(because: "polkit can ask nobody")
+        case .nobodyToAsk, .needsPerson, .absent: .unasked(because: "polkit can ask nobody")
         case .failed(let error): .failed(because: "polkit gives no answer\(error.map { " (\($0))" } ?? "")")
         }
     }

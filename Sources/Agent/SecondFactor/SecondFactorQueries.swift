@@ -16,6 +16,8 @@ final class SecondFactorQueries: @unchecked Sendable {
     private let verify: (@escaping @Sendable (Bool) -> Void) -> Void
     private let maySkip: () -> Bool
     private var waiting: [Question] = []
+    /// Who waits in this process for what the kernel says.
+    private var waitingHere: [(since: Int64, answer: (Bool) -> Void)] = []
     private var isVerifying = false
 
     private final class Question {
@@ -46,6 +48,13 @@ final class SecondFactorQueries: @unchecked Sendable {
     func stop() {
         loop.forget(listener.rawValue)
         waiting = []
+        waitingHere = []
+    }
+
+    /// Has the kernel asked as for those who connect, and tells whether it answered.
+    func read(_ body: @escaping (_ isCurrent: Bool) -> Void) {
+        waitingHere.append((Timestamp.now().boottime, body))
+        ask()
     }
 
     private func accept() {
@@ -60,7 +69,7 @@ final class SecondFactorQueries: @unchecked Sendable {
 
     /// However many ask, the kernel is asked by one at a time.
     private func ask() {
-        guard !isVerifying, !waiting.isEmpty else { return }
+        guard !isVerifying, !(waiting.isEmpty && waitingHere.isEmpty) else { return }
         isVerifying = true
         let stamp = Timestamp.now().boottime
         verify { [weak self] isCurrent in self?.answer(stamp, isCurrent) }
@@ -73,6 +82,9 @@ final class SecondFactorQueries: @unchecked Sendable {
         waiting.removeAll { $0.since <= stamp }
         let line = Array("vicinity-second-factor/1 \(isCurrent && maySkip() ? "skip" : "needed") \(stamp)\n".utf8)
         for question in answered { _ = UnixSocket.send(line[...], on: question.connection.rawValue) }
+        let told = waitingHere.filter { $0.since <= stamp }
+        waitingHere.removeAll { $0.since <= stamp }
+        for (_, answer) in told { answer(isCurrent) }
         ask()
     }
 }
