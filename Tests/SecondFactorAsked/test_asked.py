@@ -1,6 +1,8 @@
 """Whose answer is right, and everything that is none."""
 
 import os
+import pty
+import select
 import signal
 import socket
 import struct
@@ -159,6 +161,44 @@ class PinentryTests(AskedTests):
             self.assertEqual(asked.answer(), "failed timeout")
             self.assertFalse(Path(f"/proc/{child}").exists())
             pinentry.end()
+
+
+class RealPinentryTests(AskedTests):
+    """The program itself, on a terminal of its own, with the dialogue as input and output."""
+
+    def type(self, *lines: str):
+        with Asked(message="Confirm \u00e9 100% (network office)") as asked:
+            process, terminal = pty.fork()
+            if process == 0:
+                try:
+                    os.environ.update(TERM="dumb", LC_ALL="C.UTF-8")
+                    name = os.ttyname(0)
+                    os.dup2(asked.dialogue.fileno(), 0)
+                    os.dup2(asked.dialogue.fileno(), 1)
+                    os.execv("/usr/bin/pinentry-tty", ["pinentry-tty", "--ttyname", name])
+                finally:
+                    os._exit(127)
+            asked.dialogue.close()
+            shown = b""
+            for line in lines:
+                while b"`ada': " not in shown:
+                    self.assertTrue(select.select([terminal], [], [], machine.LIMIT)[0], shown)
+                    shown += os.read(terminal, 4096)
+                os.write(terminal, line.encode())
+            answer = asked.answer()
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+            os.close(terminal)
+            return answer, shown.decode()
+
+    def test_the_right_code_and_a_wrong_one(self):
+        answer, shown = self.type(code(0) + "\n")
+        self.assertEqual(answer, "right")
+        self.assertIn("Confirm \u00e9 100% (network office)", shown)
+        self.assertEqual(self.type(code(0) + "\n")[0], "wrong")
+
+    def test_a_dismissal(self):
+        self.assertEqual(self.type("\x04")[0], "failed dismissed")
 
 
 class KillTests(AskedTests):
@@ -423,7 +463,8 @@ class SecretTests(AskedTests):
                 with open(f"/proc/{child}/mem", "rb", 0) as memory:
                     memory.seek(start)
                     data = memory.read(stop - start)
-                if self.CANARY.encode() in data:
+                # What is read next stands over its beginning.
+                if self.CANARY[-11:].encode() in data:
                     found.append(words[5] if len(words) > 5 else "anonymous")
             self.assertLessEqual(set(found), {"[heap]"})
 

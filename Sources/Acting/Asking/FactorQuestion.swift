@@ -11,6 +11,8 @@ final class FactorQuestion {
     /// How long the session's helper may take to come for the dialogue (µs).
     private static let patience: Int64 = 10_000_000
     private static let maximumAnswer = 64
+    /// Who come at a time; those beyond wait for everything else there is to do.
+    private static let maximumGuests = 16
 
     private let loop = ActionActor.shared.loop
     private let session: ScreenSession
@@ -24,6 +26,7 @@ final class FactorQuestion {
     private var channel: LineChannel?
     private var timer: EventLoop.Timer?
     private var isOver = false
+    private var hasRefused = false
 
     /// - Parameter done: called once, at a later time, unless it is withdrawn.
     init(
@@ -83,9 +86,10 @@ final class FactorQuestion {
 
     /// The first who is the user gets the dialogue: whoever else is at the door, the agent among them, never does.
     private func accept(_ descriptor: Int32) {
-        while !isOver, listener != nil, let connection = try? UnixSocket.accept(on: descriptor) {
+        for _ in 0..<FactorQuestion.maximumGuests where listener != nil {
+            guard let connection = try? UnixSocket.accept(on: descriptor) else { return }
             guard let peer = try? UnixSocket.peer(of: connection.rawValue), peer.user == session.user else {
-                Log.write(.warning, "somebody else than user \(session.user) wanted that user's dialogue: refused")
+                refuse()
                 continue
             }
             if let timer { loop.cancel(timer) }
@@ -97,6 +101,14 @@ final class FactorQuestion {
                 end(.failed(because: "\(error)"))
             }
         }
+    }
+
+    /// Said once, or anybody could fill the journal.
+    private func refuse() {
+        if !hasRefused {
+            Log.write(.warning, "somebody else than user \(session.user) wanted that user's dialogue: refused")
+        }
+        hasRefused = true
     }
 
     // MARK: vicinity-factor
