@@ -120,6 +120,14 @@ let package = Package(
             name: "vicinity-factor", dependencies: ["Assuan"], cSettings: strictC,
             linkerSettings: [.linkedLibrary("pam")]),
 
+        // What Examples/Package.swift builds as well, for tests.
+        .executableTarget(
+            name: "example-print-changes", dependencies: ["Vicinity"], path: "Examples/Sources/print-changes",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "example-status-line", dependencies: ["Vicinity"], path: "Examples/Sources/status-line",
+            swiftSettings: strict),
+
         // Measurements, `make bench`.
         .executableTarget(
             name: "vicinity-bench",
@@ -160,7 +168,7 @@ let package = Package(
             name: "FeedTests",
             dependencies: [
                 "Environment", "Feed", "Hashing", "JSON", "Netlink", "Platform", "SystemBus", "TestSupport", "Vicinity",
-                "WiFi",
+                "WiFi", "example-print-changes", "example-status-line",
             ],
             swiftSettings: strict),
         .testTarget(

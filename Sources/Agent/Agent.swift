@@ -1,3 +1,4 @@
+package import ActionProtocol
 internal import Actions
 internal import Analytics
 package import Environment
@@ -485,6 +486,11 @@ extension Agent: Controlled {
 
     package func reload(_ done: @escaping (Int) -> Void) {
         source?.reload { [unowned self] in done(ruleProblems.count) }
+    }
+
+    package func resetProxy(by user: String, _ done: @escaping (ActionEnd) -> Void) {
+        Log.write(.notice, "the machine's proxy is taken away by \(user)")
+        dispatcher.resetProxy(done)
     }
 
     package func factorStatus(_ done: @escaping (FactorStatus) -> Void) {

@@ -1,3 +1,4 @@
+package import ActionProtocol
 internal import Feed
 package import Platform
 package import Rules
@@ -13,6 +14,10 @@ package protocol Controlled: AnyObject {
     func run(_ rule: String, by user: String) throws(OverrideError)
     /// - Parameter done: given how many problems there are.
     func reload(_ done: @escaping (Int) -> Void)
+    /// Takes away what rules have set of the machine's proxy.
+    ///
+    /// - Parameter done: called once, at a later time.
+    func resetProxy(by user: String, _ done: @escaping (ActionEnd) -> Void)
     /// Whether a second factor is needed, by what the kernel says after this.
     func factorStatus(_ done: @escaping (FactorStatus) -> Void)
     /// Has the person asked for whom a program runs.
@@ -44,6 +49,8 @@ package final class ControlService {
         case restricted = "io.vicinity.Error.Restricted"
         /// What was asked for could not be kept.
         case notKept = "io.vicinity.Error.NotKept"
+        /// What was to be taken away stays, or some of it.
+        case notReset = "io.vicinity.Error.NotReset"
         /// The second factor was asked for and not given.
         case factorDenied = "io.vicinity.Error.SecondFactorDenied"
         /// Nobody gave it in time.
@@ -219,6 +226,15 @@ package final class ControlService {
             case .reload:
                 target.reload { [weak self] problems in
                     self?.finish(call) { _ in call.answer([.unsigned(UInt32(clamping: problems))]) }
+                }
+            case .resetProxy:
+                target.resetProxy(by: name) { [weak self] end in
+                    self?.finish(call) { service in
+                        guard end.result == .succeeded else {
+                            return service.refuse(call, .notReset, end.because ?? "it was not taken away")
+                        }
+                        call.answer([.text(String(decoding: end.output, as: UTF8.self))])
+                    }
                 }
             case .factorStatus: tellFactorStatus(user, call)
             case .requireFactor(let reason): requireFactor(reason, user, name, call)

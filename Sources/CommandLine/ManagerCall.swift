@@ -104,7 +104,7 @@ extension ManagerCall {
         case "io.vicinity.Error.UnknownRule": 68
         case ControlService.Refusal.restricted.rawValue, ControlService.Refusal.factorDenied.rawValue: 77
         case ControlService.Refusal.factorExpired.rawValue, ControlService.Refusal.factorUnavailable.rawValue: 75
-        case ControlService.Refusal.notKept.rawValue: 74
+        case ControlService.Refusal.notKept.rawValue, ControlService.Refusal.notReset.rawValue: 74
         case "io.vicinity.Error.TooLong", ControlService.Refusal.invalid.rawValue: 64
         case let name
         where name.hasPrefix("io.vicinity.Error.") && name != ControlService.Refusal.notAuthorized.rawValue:

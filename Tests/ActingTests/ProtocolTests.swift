@@ -45,6 +45,7 @@ import Testing
                     rule: "a", edge: .leave, index: 65_535, network: "office",
                     session: String(repeating: "c", count: 64), limit: NamedFactor.maximumLimit)),
             .withdraw(id: 8), .dialogue,
+            .resetProxy(id: 8),
             .verify(.firewalld), .verify(.networkManager), .protect(after: 0),
             .protect(after: HelperRequest.maximumDelay), .release,
         ]

@@ -1,3 +1,4 @@
+import ActionProtocol
 import Environment
 import Foundation
 import Glibc
@@ -105,6 +106,8 @@ final class FakePolkit: @unchecked Sendable {
     struct Question: Sendable {
         let kind: String
         let subject: String
+        /// Who the subject is taken for; nil: whose it is.
+        let user: Int64?
         let action: String
         let message: String
         let mayAsk: Bool
@@ -203,9 +206,14 @@ final class FakePolkit: @unchecked Sendable {
             return waiting.removeAll { $0.cancellation == cancellation }
         }
         let subject = call.values[0].list
+        // As polkitd 122, which such a question ends.
+        guard subject?[0].text != "unix-session" else {
+            return call.refuse("org.freedesktop.DBus.Error.NoReply", "Message recipient disconnected without replying")
+        }
         let question = Question(
-            kind: subject?[0].text ?? "", subject: (subject?[1]["name"] ?? subject?[1]["session-id"])?.text ?? "",
-            action: call.values[1].text ?? "",
+            kind: subject?[0].text ?? "",
+            subject: subject?[1]["name"]?.text ?? subject?[1]["pid"]?.number.map { "\($0)" } ?? "",
+            user: subject?[1]["uid"]?.number, action: call.values[1].text ?? "",
             message: call.values[2]["polkit.message"]?.text ?? "", mayAsk: call.values[3].number == 1)
         let answer = state.withLock { state in
             state.questions.append(question)
@@ -245,6 +253,7 @@ final class ControlStage: @unchecked Sendable, Controlled {
         var holds: [String] = []
         var ran: [String] = []
         var problems: [String?] = []
+        var reset = ActionEnd(.succeeded)
         var factor = FactorStatus(FactorStanding(.unsaid))
     }
 
@@ -277,7 +286,7 @@ final class ControlStage: @unchecked Sendable, Controlled {
             permissions.start(PermissionConfiguration())
             self.permissions = permissions
             let system = SystemBus(on: loop, address: address)
-            let broker = SecondFactorBroker(on: loop, system) { nil }
+            let broker = SecondFactorBroker(on: loop, system) { _ in nil }
             system.onConnect = { [unowned broker] in broker.connected() }
             system.connect()
             (self.system, self.broker) = (system, broker)
@@ -418,8 +427,33 @@ final class ControlStage: @unchecked Sendable, Controlled {
 
     func reload(_ done: @escaping (Int) -> Void) { done(7) }
 
+    /// How the machine's proxy is taken away.
+    func resetIs(_ end: ActionEnd) { state.withLock { $0.reset = end } }
+
+    func resetProxy(by user: String, _ done: @escaping (ActionEnd) -> Void) {
+        loop.schedule(at: Timestamp.now().boottime) { [self] in
+            done(
+                state.withLock { state in
+                    state.ran.append("reset by \(user)")
+                    return state.reset
+                })
+        }
+    }
+
     private func note() {
         let holds = engine.holds.map { "\($0.rule) \($0.hold.isOn ? "on" : "off") by \($0.hold.holder)" }
         state.withLock { $0.holds = holds }
+    }
+}
+
+/// Waits until it is so, for twenty seconds at most.
+func until(_ condition: () -> Bool) {
+    let end = Timestamp.now().boottime + 20_000_000
+    while !condition() {
+        guard Timestamp.now().boottime < end else {
+            Issue.record("nothing happened")
+            return
+        }
+        sched_yield()
     }
 }

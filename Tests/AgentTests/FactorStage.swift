@@ -17,6 +17,7 @@ final class FakeSeat: @unchecked Sendable {
     struct Session {
         var id = "2"
         var user: UInt32 = 1_000
+        var leader: UInt32 = 4_711
         var kind = "user"
         var type = "wayland"
         var isRemote = false
@@ -86,6 +87,7 @@ final class FakeSeat: @unchecked Sendable {
             return .value(
                 .properties([
                     "Id": .text(session.id), "User": .structure([.unsigned(session.user), .path("/user")]),
+                    "Leader": .unsigned(session.leader),
                     "Name": .text("ada"), "Class": .text(session.kind), "Type": .text(session.type),
                     "Remote": .flag(session.isRemote), "Active": .flag(session.isActive),
                     "LockedHint": .flag(session.isLocked),

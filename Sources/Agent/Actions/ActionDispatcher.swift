@@ -25,6 +25,8 @@ final class ActionDispatcher {
     private var refused: [UInt64: String] = [:]
     /// Questions that people are asked.
     var dialogues: [FactorDesk.Question: Dialogue] = [:]
+    /// Who waits for the machine's proxy to be taken away.
+    private var resets: [UInt64: (ActionEnd) -> Void] = [:]
 
     private(set) var digest = ""
     private var ruleSet = RuleSet()
@@ -162,6 +164,20 @@ final class ActionDispatcher {
         // One that starts by this has to learn first what shall hold.
         declareToRoot()
         root.send(.verify(daemon))
+    }
+
+    /// Has root's helper take away what rules have set of the machine's proxy.
+    ///
+    /// - Parameter done: called once, at a later time.
+    func resetProxy(_ done: @escaping (ActionEnd) -> Void) {
+        guard root.isInstalled, root.wake() else {
+            let problem = root.isInstalled ? root.problem : "without vicinity-act nothing of the machine's is ours"
+            return schedule { done(ActionEnd(.failed, because: problem)) }
+        }
+        nextIdentifier += 1
+        resets[nextIdentifier] = done
+        root.setBusy(true)
+        root.send(.resetProxy(id: nextIdentifier))
     }
 
     /// Something is about to happen: root's helper, which will be needed then, may start already
@@ -357,7 +373,12 @@ final class ActionDispatcher {
             guard awaited[identifier]?.isStarted == false else { return }
             awaited[identifier]?.isStarted = true
             begin(identifier)
-        case .ended(let identifier, let end): took(end, for: identifier, number)
+        case .ended(let identifier, let end):
+            if number == ActionDispatcher.rootNumber, let done = resets.removeValue(forKey: identifier) {
+                settle()
+                return done(end)
+            }
+            took(end, for: identifier, number)
         case .state(let rule, let index, let outcome):
             guard let event = keeper(number)?.took(outcome, rule: rule, index: index, at: .now()) else { break }
             publish(event)
@@ -402,6 +423,10 @@ final class ActionDispatcher {
             took(ActionEnd(.failed, because: because), for: identifier, number)
         }
         endDialogues(of: number, because)
+        guard number == ActionDispatcher.rootNumber else { return }
+        let waiting = resets
+        resets = [:]
+        for done in waiting.values { done(ActionEnd(.failed, because: because)) }
     }
 
     /// What could not be done may be possible by now, as when a daemon starts later than the agent.
@@ -425,7 +450,8 @@ final class ActionDispatcher {
     /// Lets root's helper go where nothing is awaited of it.
     func settle() {
         let isAwaited =
-            !dialogues.isEmpty || awaited.values.contains { $0.helpers.contains(ActionDispatcher.rootNumber) }
+            !dialogues.isEmpty || !resets.isEmpty
+            || awaited.values.contains { $0.helpers.contains(ActionDispatcher.rootNumber) }
         root.setBusy(isAwaited || !rootStates.isSettled)
         if hasSettled { onSettled() }
     }

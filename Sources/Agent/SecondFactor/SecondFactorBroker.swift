@@ -156,7 +156,8 @@ final class SecondFactorBroker: FactorAsking {
 
     /// Who is let through without a person, is let through without a second factor.
     private func probe(_ question: FactorDesk.Question, _ session: Seat.Session) {
-        authority.check(.session(session.id), SecondFactorBroker.action, [:], mayAsk: false) { [weak self] verdict in
+        authority.check(SecondFactorBroker.subject(session), SecondFactorBroker.action, [:], mayAsk: false) {
+            [weak self] verdict in
             guard let self else { return }
             let problem =
                 verdict == .absent
@@ -171,7 +172,7 @@ final class SecondFactorBroker: FactorAsking {
     ) {
         let deadline = now + limit
         questions[question] = authority.check(
-            .session(session.id), SecondFactorBroker.action, ["polkit.message": message], mayAsk: true,
+            SecondFactorBroker.subject(session), SecondFactorBroker.action, ["polkit.message": message], mayAsk: true,
             limit: UInt64(clamping: limit + SecondFactorBroker.slack)
         ) { [weak self] verdict in
             guard let self else { return }
@@ -185,6 +186,10 @@ final class SecondFactorBroker: FactorAsking {
             default: perform(desk.answered(question, SecondFactorBroker.answer(verdict), at: now))
             }
         }
+    }
+
+    private static func subject(_ session: Seat.Session) -> PolicyAuthority.Subject {
+        .process(session.leader, user: session.user)
     }
 
     // MARK: Dialogues of our own

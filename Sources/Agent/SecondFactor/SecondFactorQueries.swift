@@ -10,6 +10,8 @@ final class SecondFactorQueries: @unchecked Sendable {
     /// Who waits for longer gives up on its own, µs.
     private static let patience: Int64 = 1_000_000
     private static let connectionLimit = 64
+    /// Connections that are accepted in one go: those who come faster than that wait their turn with everything else.
+    private static let turn = 16
 
     private let loop: EventLoop
     private let listener: FileDescriptor
@@ -60,7 +62,8 @@ final class SecondFactorQueries: @unchecked Sendable {
     private func accept() {
         let now = Timestamp.now().boottime
         waiting.removeAll { $0.since < now - SecondFactorQueries.patience }
-        while let connection = try? UnixSocket.accept(on: listener.rawValue) {
+        for _ in 0..<SecondFactorQueries.turn {
+            guard let connection = try? UnixSocket.accept(on: listener.rawValue) else { break }
             // Those beyond are let go without a word.
             if waiting.count < SecondFactorQueries.connectionLimit { waiting.append(Question(connection, since: now)) }
         }
