@@ -14,6 +14,9 @@ let strict: [SwiftSetting] = [
 /// Targets that touch C: each unsafe expression has to say so.
 let touchingC: [SwiftSetting] = strict + [.strictMemorySafety()]
 
+/// C that is a program's own, and not a library's header.
+let strictC: [CSetting] = [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]
+
 let package = Package(
     name: "vicinity",
     products: [
@@ -23,6 +26,7 @@ let package = Package(
         .executable(name: "vicinity-act", targets: ["vicinity-act"]),
         .executable(name: "vicinity-probe", targets: ["vicinity-probe"]),
         .executable(name: "second-factor-needed", targets: ["second-factor-needed"]),
+        .executable(name: "vicinity-factor", targets: ["vicinity-factor"]),
     ],
     targets: [
         // C: one target per library, none with logic.
@@ -63,8 +67,9 @@ let package = Package(
         .target(
             name: "Acting",
             dependencies: [
-                "ActionProtocol", "Actions", "CSystemd", "Environment", "Hashing", "InstalledRules", "JSON", "Netlink",
-                "Platform", "Rules", "SystemBus", "Vicinity", "WiFi",
+                "ActionProtocol", "Actions", "CPlatform", "CSystemd", "Environment", "Hashing", "InstalledRules",
+                "JSON",
+                "Netlink", "PAM", "Platform", "Rules", "SystemBus", "Vicinity", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(name: "JSON", swiftSettings: strict),
@@ -109,7 +114,11 @@ let package = Package(
         .executableTarget(name: "vicinity-act", dependencies: ["Acting"], swiftSettings: strict),
         .executableTarget(name: "vicinity-probe", dependencies: ["ProbeHelper"], swiftSettings: strict),
         // C: no Swift in the processes of PAM.
-        .executableTarget(name: "second-factor-needed", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
+        .executableTarget(name: "second-factor-needed", cSettings: strictC),
+        .target(name: "Assuan", cSettings: strictC),
+        .executableTarget(
+            name: "vicinity-factor", dependencies: ["Assuan"], cSettings: strictC,
+            linkerSettings: [.linkedLibrary("pam")]),
 
         // What Examples/Package.swift builds as well, for tests.
         .executableTarget(
@@ -169,6 +178,7 @@ let package = Package(
             name: "AnalyticsTests",
             dependencies: ["Analytics", "Environment", "Hashing", "JSON", "Platform", "WiFi"],
             swiftSettings: strict),
+        .testTarget(name: "AssuanTests", dependencies: ["Assuan"], swiftSettings: strict),
         .testTarget(name: "PAMTests", dependencies: ["PAM"], swiftSettings: strict),
         .testTarget(
             name: "ProbingTests", dependencies: ["CSystemd", "Netlink", "Platform", "ProbeProtocol", "Probing"],

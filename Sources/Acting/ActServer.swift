@@ -16,6 +16,7 @@ final class ActServer {
     private let loop = ActionActor.shared.loop
     private let agentUser: UInt32?
     private let performer: Performer
+    private let questions: FactorQuestions
     private let done: () -> Void
     private var listener: FileDescriptor?
     private var conversations: [UInt64: Conversation] = [:]
@@ -46,10 +47,14 @@ final class ActServer {
             lock: { () async throws(PlaceError) in try await SessionLock(bus).lock() },
             disconnect: { (links) async throws(PlaceError) in try await LinkCut(bus).cut(links) })
         performer = Performer(book: book, reconciler: reconciler, edges: edges, isOfUser: false)
-        performer.tell = { [unowned self] report in
-            if let agent { conversations[agent.number]?.tell(report) }
-        }
+        questions = FactorQuestions(book: book, bus: bus, paths: paths)
+        performer.tell = { [unowned self] report in tellAgent(report) }
+        questions.tell = { [unowned self] report in tellAgent(report) }
         performer.onQuiet = { [unowned self] in if isEnding { done() } }
+    }
+
+    private func tellAgent(_ report: HelperReport) {
+        if let agent { conversations[agent.number]?.tell(report) }
     }
 
     func start() async {
@@ -78,7 +83,7 @@ final class ActServer {
     /// Ends when no action is under way: each is cancelled, since nobody would hear how it ends.
     func end() {
         isEnding = true
-        performer.cancelAll()
+        cancelAll()
         if performer.isQuiet { done() }
     }
 
@@ -110,7 +115,8 @@ final class ActServer {
     /// False where it is not done, since this is not the agent.
     private func take(_ request: HelperRequest, from number: UInt64, _ user: UInt32) -> Bool {
         guard request.takesRoot || isAgent(number, user) else { return false }
-        if !isEnding { performer.take(request) { [unowned self] in conversations[number]?.tell($0) } }
+        guard !isEnding, !questions.take(request) else { return true }
+        performer.take(request) { [unowned self] in conversations[number]?.tell($0) }
         return true
     }
 
@@ -123,7 +129,7 @@ final class ActServer {
                 Log.write(.warning, "user \(user) asks as the agent, which user \(agent.user) is: nothing is done")
                 return false
             }
-            performer.cancelAll()
+            cancelAll()
         }
         agent = (number, user)
         return true
@@ -133,7 +139,13 @@ final class ActServer {
         conversations[number] = nil
         guard agent?.number == number else { return }
         agent = nil
+        cancelAll()
+    }
+
+    /// Nobody would hear how it ends.
+    private func cancelAll() {
         performer.cancelAll()
+        questions.withdraw()
     }
 
     /// Ends when nothing has been going on for a while.
@@ -146,5 +158,5 @@ final class ActServer {
         }
     }
 
-    private var isIdle: Bool { conversations.isEmpty && performer.isIdle }
+    private var isIdle: Bool { conversations.isEmpty && performer.isIdle && questions.isIdle }
 }

@@ -8,6 +8,13 @@ struct ActingPaths: Sendable {
     var state = "/var/lib/vicinity-act"
     var ruleDirectories = InstalledRules.Directories.system
 
+    /// Where `vicinity-factor` is started by whoever connects, of the service manager.
+    var factor: String { "\(directory)/vicinity-factor.sock" }
+    /// Where a session's helper gets the dialogue that somebody waits for; there only as long.
+    var dialogue: String { "\(directory)/vicinity-dialogue.sock" }
+
+    private var directory: String { "/" + socket.split(separator: "/").dropLast().joined(separator: "/") }
+
     var journal: String { "\(state)/journal.json" }
     var lastGoodRules: String { "\(state)/rules.json" }
 

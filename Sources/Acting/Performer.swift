@@ -77,6 +77,8 @@ final class Performer {
         case .portal(let digest, let state): tellOfPortal(digest, state)
         case .prepare: edges.prepare()
         case .resetProxy(let id): resetProxy(id, answer)
+        // Those who ask people take these.
+        case .ask, .withdraw, .dialogue: break
         case .verify(let daemon): reconciler.verify(daemon.forgets)
         case .protect(let delay):
             protect(after: delay * 1_000) { answer(.settled(pass: nil)) }

@@ -19,6 +19,7 @@ final class SessionClient {
     private let reconciler: Reconciler
     private let environment: UserEnvironmentPlace
     private let userRules: UserRules
+    private let dialogues: SessionDialogues
     private var monitor: NetworkMonitor?
     private var conversation: Conversation?
 
@@ -40,8 +41,12 @@ final class SessionClient {
                 notify: { (notification) async throws(PlaceError) in try await notifications.notify(notification) }),
             isOfUser: true)
         userRules = UserRules(in: RuleFiles.userDirectory ?? "/nonexistent", state: state, performer: performer)
+        dialogues = SessionDialogues(
+            at: ActingPaths().dialogue, SessionClient.pinentry, by: systemPinentry(manager))
         performer.tell = { [unowned self] in conversation?.tell($0) }
     }
+
+    private static let pinentry = "/usr/bin/pinentry"
 
     func start() async {
         await performer.start()
@@ -117,6 +122,7 @@ final class SessionClient {
             conversation = try Conversation(
                 connection, isRoot: false,
                 take: { [unowned self] request in
+                    if request == .dialogue { dialogues.show() }
                     performer.take(request) { [unowned self] in conversation?.tell($0) }
                     return true
                 }, ended: { [unowned self] in lost() })
@@ -127,6 +133,7 @@ final class SessionClient {
 
     private func lost() {
         conversation = nil
+        dialogues.end()
         performer.cancelAll()
         performer.take(.protect(after: Performer.patience / 1_000))
         tryAgain()

@@ -17,6 +17,11 @@ public enum HelperReport: Hashable, Sendable {
     /// What was asked for later stands in the journal.
     case noted
 
+    /// The question waits for a dialogue in this user's session.
+    case dialogue(id: UInt64, user: UInt32)
+    /// What became of the question.
+    case answered(id: UInt64, FactorAnswer)
+
     /// Octets of a line, its LF included.
     public static let maximumSize = 64 << 10
 }
@@ -100,6 +105,14 @@ extension HelperReport {
                 writer.field("is", "settled")
                 if let pass { writer.field("pass", pass) }
             case .noted: writer.field("is", "noted")
+            case .dialogue(let id, let user):
+                writer.field("is", "dialogue")
+                writer.field("id", id)
+                writer.field("user", UInt64(user))
+            case .answered(let id, let answer):
+                writer.field("is", "answered")
+                writer.field("id", id)
+                answer.write(to: &writer)
             }
         }
         writer.endLine()
@@ -141,6 +154,14 @@ extension HelperReport {
                 return nil
             }
         case "noted": self = .noted
+        case "dialogue":
+            guard let id = Name.identifier(value["id"]),
+                let user = Name.identifier(value["user"]).flatMap({ UInt32(exactly: $0) })
+            else { return nil }
+            self = .dialogue(id: id, user: user)
+        case "answered":
+            guard let id = Name.identifier(value["id"]), let answer = FactorAnswer(value) else { return nil }
+            self = .answered(id: id, answer)
         default: return nil
         }
     }

@@ -17,6 +17,13 @@ public enum HelperRequest: Hashable, Sendable {
     /// This state, a VPN, waits until somebody has signed in at the network's captive portal: tell the user. Of helpers
     /// in sessions only.
     case portal(digest: String, NamedState)
+    /// Have the person at the screen asked for this, since polkit cannot. Of root's helper only. Ends with
+    /// `HelperReport.answered` unless it is withdrawn. Of several questions the last one is asked.
+    case ask(id: UInt64, digest: String, NamedFactor)
+    /// The question is not to be answered any more.
+    case withdraw(id: UInt64)
+    /// Root's helper waits for a dialogue with this user. Of helpers in sessions only.
+    case dialogue
     /// An action may be asked for soon.
     case prepare
     /// A daemon was started anew and may have forgotten what shall hold.
@@ -129,6 +136,15 @@ extension HelperRequest {
                 writer.field("do", "portal")
                 writer.field("digest", digest)
                 state.write(to: &writer)
+            case .ask(let id, let digest, let factor):
+                writer.field("do", "ask")
+                writer.field("id", id)
+                writer.field("digest", digest)
+                factor.write(to: &writer)
+            case .withdraw(let id):
+                writer.field("do", "withdraw")
+                writer.field("id", id)
+            case .dialogue: writer.field("do", "dialogue")
             case .prepare: writer.field("do", "prepare")
             case .verify(let daemon):
                 writer.field("do", "verify")
@@ -170,6 +186,15 @@ extension HelperRequest {
         case "portal":
             guard let digest = Name.digest(value["digest"]), let state = NamedState(value) else { return nil }
             self = .portal(digest: digest, state)
+        case "ask":
+            guard let id = Name.identifier(value["id"]), let digest = Name.digest(value["digest"]),
+                let factor = NamedFactor(value)
+            else { return nil }
+            self = .ask(id: id, digest: digest, factor)
+        case "withdraw":
+            guard let id = Name.identifier(value["id"]) else { return nil }
+            self = .withdraw(id: id)
+        case "dialogue": self = .dialogue
         case "prepare": self = .prepare
         case "verify":
             guard let daemon = value["daemon"]?.string.flatMap(Daemon.init) else { return nil }
@@ -190,7 +215,8 @@ extension HelperRequest {
     /// Whether only root may ask for it.
     public var takesRoot: Bool {
         switch self {
-        case .hold, .run, .cancel, .portal, .prepare, .verify, .resetProxy: false
+        case .hold, .run, .cancel, .portal, .ask, .withdraw, .dialogue, .prepare, .verify, .resetProxy:
+            false
         case .protect, .release: true
         }
     }

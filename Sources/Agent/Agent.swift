@@ -74,6 +74,7 @@ package final class Agent {
         }
         broker.publish = { [unowned self] in publish($0) }
         dispatcher.factors = broker
+        broker.dialogues = dispatcher
         dispatcher.holdRule = { [unowned self] in holdFollowingFactor($0, $1) }
         dispatcher.onOutdated = { [unowned self] in reload() }
         dispatcher.report = { [unowned self] in if let problem = $1 { report($0, problem) } else { problems[$0] = nil }

@@ -218,3 +218,19 @@ int vicinity_confine(unsigned descriptors, uint64_t address_space, unsigned proc
         return -1;
     return 0;
 }
+
+long vicinity_send_descriptor(int socket, const void *octets, size_t count, int descriptor) {
+    union {
+        char octets[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr alignment;
+    } control = {.octets = {0}};
+    struct iovec part = {.iov_base = (void *)octets, .iov_len = count};
+    struct msghdr header = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.octets, .msg_controllen = sizeof control.octets};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof descriptor);
+    memcpy(CMSG_DATA(rights), &descriptor, sizeof descriptor);
+    return sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT);
+}

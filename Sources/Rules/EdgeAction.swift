@@ -70,6 +70,11 @@ public enum EdgeAction: Hashable, Sendable {
         public init(message: String) {
             self.message = message
         }
+
+        /// What the person is told: words of the rule files alone, never a name from the air.
+        ///
+        /// - Parameter place: the network's name in the rule files.
+        public func words(at place: String?) -> String { place.map { "\(message) (network \($0))" } ?? message }
     }
 }
 

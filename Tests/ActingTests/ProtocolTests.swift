@@ -38,6 +38,13 @@ import Testing
                     rule: "a", edge: .leave, index: 1, consequence: NamedConsequence(.failure, index: 65_535),
                     record: full)),
             .portal(digest: digest, NamedState(rule: "a", index: 2, record: full)), .cancel(id: 7), .prepare,
+            .ask(id: 8, digest: digest, NamedFactor(rule: "a", edge: .enter, index: 0, session: "2", limit: 1)),
+            .ask(
+                id: 9, digest: digest,
+                NamedFactor(
+                    rule: "a", edge: .leave, index: 65_535, network: "office",
+                    session: String(repeating: "c", count: 64), limit: NamedFactor.maximumLimit)),
+            .withdraw(id: 8), .dialogue,
             .resetProxy(id: 8),
             .verify(.firewalld), .verify(.networkManager), .protect(after: 0),
             .protect(after: HelperRequest.maximumDelay), .release,
@@ -57,6 +64,8 @@ import Testing
             .ended(id: 4, ActionEnd(.succeeded)), .ended(id: 5, ActionEnd(.cancelled)),
             .state(rule: "a", index: 1, .held), .state(rule: "a", index: 1, .reverted),
             .state(rule: "a", index: 1, .failed(because: "")), .settled(pass: nil), .settled(pass: 7), .noted,
+            .dialogue(id: 8, user: .max), .answered(id: 8, .right), .answered(id: 8, .wrong),
+            .answered(id: 8, .failed(because: "it said \"no\"")),
         ]
     }
 
@@ -139,6 +148,25 @@ import Testing
         #expect(HelperRequest(line: line()) == nil)
     }
 
+    @Test(arguments: [
+        ("rule", #""-a""#), ("index", "-1"), ("edge", #""both""#), ("session", #""""#), ("session", "2"),
+        ("session", "null"), ("limit_ms", "0"), ("limit_ms", "-1"), ("limit_ms", "86400001"), ("limit_ms", #""1""#),
+        ("network", #""$(id)""#), ("network", #""""#), ("network", "1"), ("network", "null"), ("digest", #""00""#),
+        ("id", "-1"),
+    ])
+    func wrongQuestionsAreRefused(_ key: String, _ value: String) {
+        var members = [
+            "do": #""ask""#, "id": "1", "digest": "\"\(Self.digest)\"", "rule": #""a""#, "edge": #""enter""#,
+            "index": "0", "session": #""2""#, "limit_ms": "1", "network": #""office""#,
+        ]
+        func line() -> [UInt8] {
+            Array(("{" + members.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}").utf8)
+        }
+        #expect(HelperRequest(line: line()) != nil)
+        members[key] = value
+        #expect(HelperRequest(line: line()) == nil)
+    }
+
     /// What follows a second factor is never taken for the action itself, nor for what follows the other end.
     @Test(arguments: [
         #""outcome":"success""#, #""consequence":0"#, #""outcome":null,"consequence":0"#,
@@ -176,6 +204,12 @@ import Testing
         #"{"is":"ended","id":1,"result":"failed","output":"f","errors":"","output_lost":0,"errors_lost":0}"#,
         #"{"is":"state","rule":"a","index":0,"outcome":"failed"}"#,
         #"{"is":"state","rule":"a","index":0,"outcome":"gone"}"#,
+        #"{"is":"answered","id":1}"#, #"{"is":"answered","answer":"right"}"#,
+        #"{"is":"answered","id":1,"answer":"Right"}"#, #"{"is":"answered","id":1,"answer":true}"#,
+        #"{"is":"answered","id":1,"answer":"right","answer":"wrong"}"#, #"{"is":"answered","id":1,"answer":"failed"}"#,
+        #"{"is":"answered","id":-1,"answer":"right"}"#, #"{"is":"dialogue","id":1}"#,
+        #"{"is":"dialogue","id":1,"user":-1}"#, #"{"is":"dialogue","id":1,"user":4294967296}"#,
+        #"{"is":"dialogue","user":1}"#,
     ])
     func reportsOfNoHelperAreRefused(_ text: String) {
         let rest = #""output":"","errors":"","output_lost":0,"errors_lost":0"#

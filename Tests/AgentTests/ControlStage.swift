@@ -286,7 +286,7 @@ final class ControlStage: @unchecked Sendable, Controlled {
             permissions.start(PermissionConfiguration())
             self.permissions = permissions
             let system = SystemBus(on: loop, address: address)
-            let broker = SecondFactorBroker(on: loop, system) { nil }
+            let broker = SecondFactorBroker(on: loop, system) { _ in nil }
             system.onConnect = { [unowned broker] in broker.connected() }
             system.connect()
             (self.system, self.broker) = (system, broker)

@@ -97,11 +97,58 @@ final class FakeSeat: @unchecked Sendable {
     }
 }
 
+/// Dialogues of ours, as far as the broker can tell. On the broker's loop.
+final class FakeDialogues: FactorDialogues, @unchecked Sendable {
+    struct Question: Sendable {
+        var rule: String
+        var index: Int
+        var place: String?
+        var session: String
+        var limit: Int64
+    }
+
+    private struct State {
+        var answers: [FactorDesk.Answer]
+        var asked: [Question] = []
+        var open: [FactorDesk.Question: (FactorDesk.Answer) -> Void] = [:]
+        var withdrawn: [FactorDesk.Question] = []
+    }
+
+    private let state: Lock<State>
+
+    /// - Parameter answers: one after the other; then nobody answers.
+    init(_ answers: [FactorDesk.Answer]) { state = Lock(State(answers: answers)) }
+
+    var asked: [Question] { state.withLock { $0.asked } }
+    var withdrawn: Int { state.withLock { $0.withdrawn.count } }
+
+    func ask(
+        _ question: FactorDesk.Question, _ demand: FactorDemand, _ session: Seat.Session, limit: Int64,
+        _ done: @escaping (FactorDesk.Answer) -> Void
+    ) {
+        let answer = state.withLock { state -> FactorDesk.Answer? in
+            state.asked.append(
+                Question(
+                    rule: demand.rule, index: demand.index, place: demand.place, session: session.id, limit: limit))
+            guard state.answers.isEmpty else { return state.answers.removeFirst() }
+            state.open[question] = done
+            return nil
+        }
+        if let answer { done(answer) }
+    }
+
+    func withdraw(_ question: FactorDesk.Question) {
+        state.withLock { if $0.open.removeValue(forKey: question) != nil { $0.withdrawn.append(question) } }
+    }
+}
+
 /// A broker on a loop of its own, with a bus, a logind and a polkit of the test's.
 final class FactorStage: @unchecked Sendable {
     let bus: TestBus
     let seat: FakeSeat?
     let polkit: FakePolkit?
+    /// Nil: nothing but polkit asks.
+    let dialogues: FakeDialogues?
     private let loop: EventLoop
     private var system: SystemBus?
     private var broker: SecondFactorBroker?
@@ -113,6 +160,7 @@ final class FactorStage: @unchecked Sendable {
         var users: [String?] = []
         var ends: [UInt64: FactorEnd.Outcome] = [:]
         var stackProblem: String?
+        var ownStackProblem: String?
     }
 
     /// - Parameters:
@@ -121,23 +169,27 @@ final class FactorStage: @unchecked Sendable {
     ///   - session: at the screen; nil: none.
     ///   - hasLogin: whether there is a logind.
     ///   - problem: of the PAM stack.
+    ///   - dialogues: answers of people whom polkit cannot ask.
+    ///   - ownProblem: of the PAM stack by which those are asked.
     init(
         _ answer: FakePolkit.Answer? = .challenge, asked: [FakePolkit.Answer] = [],
         session: FakeSeat.Session? = FakeSeat.Session(), hasLogin: Bool = true, problem: String? = nil,
-        limit: UInt64 = 10_000_000
+        dialogues answers: [FactorDesk.Answer]? = nil, ownProblem: String? = nil, limit: UInt64 = 10_000_000
     ) throws {
         let bus = try TestBus()
         self.bus = bus
         seat = hasLogin ? try FakeSeat(on: bus, session) : nil
         polkit = try answer.map { try FakePolkit($0, asked: asked + [.nothing], on: bus) }
+        dialogues = answers.map { FakeDialogues($0) }
         loop = try EventLoop()
-        state.withLock { $0.stackProblem = problem }
+        state.withLock { ($0.stackProblem, $0.ownStackProblem) = (problem, ownProblem) }
         try loop.start()
         onLoop { [self] in
             let system = SystemBus(on: loop, address: bus.address)
-            let broker = SecondFactorBroker(on: loop, system, limit: limit) { [self] in
-                state.withLock { $0.stackProblem }
+            let broker = SecondFactorBroker(on: loop, system, limit: limit) { [self] service in
+                state.withLock { service == "polkit-1" ? $0.stackProblem : $0.ownStackProblem }
             }
+            broker.dialogues = dialogues
             broker.publish = { [self] in note($0) }
             system.onConnect = { [unowned broker] in broker.connected() }
             system.connect()

@@ -21,7 +21,7 @@ extension ActionDispatcher {
         begin(identifier)
         let since = Timestamp.now().boottime
         let demand = FactorDemand(
-            identifier: identifier, rule: job.request.rule.name, edge: job.request.edge,
+            identifier: identifier, rule: job.request.rule.name, edge: job.request.edge, index: job.request.index,
             network: job.request.network?.name,
             isPlace: job.request.network?.builtIn == nil, factor: factor)
         factors.demand(demand) { [weak self] in self?.take($0, identifier, job, since) }

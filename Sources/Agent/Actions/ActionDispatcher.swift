@@ -9,9 +9,9 @@ internal import Rules
 /// commands, where this machine has no helper, this process. Everything that comes of it is told.
 final class ActionDispatcher {
     private let loop: EventLoop
-    private let root: RootHelper
+    let root: RootHelper
     private let runner: CommandRunner
-    private var sessions: SessionHelpers?
+    private(set) var sessions: SessionHelpers?
     /// Who keeps what shall hold: root's helper first, then those of the sessions by their user.
     private var rootStates: StateKeeper
     private var sessionStates: [UInt32: StateKeeper] = [:]
@@ -23,10 +23,12 @@ final class ActionDispatcher {
     private var awaited: [UInt64: Awaited] = [:]
     /// Actions that a helper refused since it has read other rule files.
     private var refused: [UInt64: String] = [:]
+    /// Questions that people are asked.
+    var dialogues: [FactorDesk.Question: Dialogue] = [:]
     /// Who waits for the machine's proxy to be taken away.
     private var resets: [UInt64: (ActionEnd) -> Void] = [:]
 
-    private var digest = ""
+    private(set) var digest = ""
     private var ruleSet = RuleSet()
     private var desired: [StateRequest] = []
     private var links: [String] = []
@@ -86,7 +88,7 @@ final class ActionDispatcher {
         }
     }
 
-    private static let rootNumber: UInt32 = 0
+    static let rootNumber: UInt32 = 0
 
     /// Serves the helpers of sessions.
     func listen(_ listener: consuming FileDescriptor) throws(SystemError) {
@@ -389,6 +391,7 @@ final class ActionDispatcher {
             if keeper.isSettled { retryFailed() }
         // Only root asks for what is done later.
         case .noted: break
+        case .dialogue, .answered: if number == ActionDispatcher.rootNumber { took(report) }
         }
     }
 
@@ -419,6 +422,7 @@ final class ActionDispatcher {
         for identifier in awaited.keys.sorted() {
             took(ActionEnd(.failed, because: because), for: identifier, number)
         }
+        endDialogues(of: number, because)
         guard number == ActionDispatcher.rootNumber else { return }
         let waiting = resets
         resets = [:]
@@ -444,9 +448,11 @@ final class ActionDispatcher {
     }
 
     /// Lets root's helper go where nothing is awaited of it.
-    private func settle() {
-        let isAwaited = awaited.values.contains { $0.helpers.contains(ActionDispatcher.rootNumber) }
-        root.setBusy(isAwaited || !resets.isEmpty || !rootStates.isSettled)
+    func settle() {
+        let isAwaited =
+            !dialogues.isEmpty || !resets.isEmpty
+            || awaited.values.contains { $0.helpers.contains(ActionDispatcher.rootNumber) }
+        root.setBusy(isAwaited || !rootStates.isSettled)
         if hasSettled { onSettled() }
     }
 

@@ -7,6 +7,8 @@ struct FactorDemand: Hashable {
     /// Empty where a program asks.
     var rule: String
     var edge: Rule.Edge
+    /// Among the rule's actions on that edge.
+    var index = 0
     /// In the rule files; nil where the rule is about none.
     var network: String?
     /// Whether that is one place, and not any of its kind, as the built-in networks are.
@@ -27,9 +29,8 @@ struct FactorDemand: Hashable {
     ///
     /// polkit puts values in the place of `$(key)`, and loses what follows a `$(` without an end.
     var message: String {
-        let text = place.map { "\(factor.message) (network \($0))" } ?? factor.message
         var defused = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
+        for scalar in factor.words(at: place).unicodeScalars {
             if scalar == "(", defused.last == "$" { defused.append(" ") }
             defused.append(scalar)
         }

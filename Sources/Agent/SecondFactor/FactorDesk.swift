@@ -104,6 +104,9 @@ struct FactorDesk {
         return unmet.first.map { ($0.rule, $0.edge) }
     }
 
+    /// The one that is at its turn.
+    var current: FactorDemand? { front?.demand }
+
     /// Whether it has to be told who sits at the machine.
     var isWaiting: Bool { front != nil }
 

@@ -1,4 +1,5 @@
 internal import Feed
+internal import PAM
 internal import Platform
 internal import Rules
 internal import SystemBus
@@ -13,7 +14,8 @@ protocol FactorAsking: AnyObject {
     func forget(_ rule: String, _ edge: Rule.Edge)
 }
 
-/// Has the person at the screen asked for a second factor, by polkit and its agent in that person's session.
+/// Has the person at the screen asked for a second factor, by polkit and its agent in that person's session; where polkit
+/// cannot ask at all, by a dialogue of ours.
 ///
 /// `FactorDesk` decides; this carries it out, on the loop's thread.
 final class SecondFactorBroker: FactorAsking {
@@ -25,7 +27,7 @@ final class SecondFactorBroker: FactorAsking {
 
     private let loop: EventLoop
     private let authority: PolicyAuthority
-    private let stackProblem: () -> String?
+    private let stackProblem: (_ service: String) -> String?
     private var seats: SeatWatch?
     private var desk = FactorDesk()
     private var done: [UInt64: (FactorEnd) -> Void] = [:]
@@ -34,15 +36,17 @@ final class SecondFactorBroker: FactorAsking {
 
     /// What was demanded on an edge of a rule has been given.
     var onMet: (_ rule: String, _ edge: Rule.Edge) -> Void = { _, _ in }
+    /// Asks where polkit cannot.
+    weak var dialogues: (any FactorDialogues)?
     /// Tells what happens.
     var publish: (FeedEvent) -> Void = { _ in }
 
     /// - Parameters:
     ///   - bus: the machine's.
-    ///   - stackProblem: why polkit would not ask for a second factor; nil where it would. Asked each time.
+    ///   - stackProblem: why a PAM service would not ask for a second factor; nil where it would. Asked each time.
     init(
         on loop: EventLoop, _ bus: SystemBus, limit: UInt64 = SecondFactorBroker.limit,
-        stackProblem: @escaping () -> String? = FactorStack.problem
+        stackProblem: @escaping (_ service: String) -> String? = { FactorStack.problem(in: $0) }
     ) {
         self.loop = loop
         self.stackProblem = stackProblem
@@ -95,6 +99,7 @@ final class SecondFactorBroker: FactorAsking {
             case .ask(let question, let session, let message, let limit): ask(question, session, message, limit)
             case .withdraw(let question):
                 if let open = questions.removeValue(forKey: question) { authority.cancel(open) }
+                dialogues?.withdraw(question)
             case .requested(let demand, let user):
                 if let caller = demand.caller {
                     Log.write(.notice, "\(user ?? "?") is asked for a second factor by \(caller.description)")
@@ -154,7 +159,10 @@ final class SecondFactorBroker: FactorAsking {
         authority.check(SecondFactorBroker.subject(session), SecondFactorBroker.action, [:], mayAsk: false) {
             [weak self] verdict in
             guard let self else { return }
-            let problem = SecondFactorBroker.problem(ofUnasked: verdict) ?? stackProblem()
+            let problem =
+                verdict == .absent
+                ? problemWithDialogues("polkit does not run")
+                : SecondFactorBroker.problem(ofUnasked: verdict) ?? stackProblem(FactorStack.polkit)
             perform(desk.probed(question, problem, at: now))
         }
     }
@@ -162,18 +170,49 @@ final class SecondFactorBroker: FactorAsking {
     private func ask(
         _ question: FactorDesk.Question, _ session: Seat.Session, _ message: String, _ limit: Int64
     ) {
+        let deadline = now + limit
         questions[question] = authority.check(
             SecondFactorBroker.subject(session), SecondFactorBroker.action, ["polkit.message": message], mayAsk: true,
             limit: UInt64(clamping: limit + SecondFactorBroker.slack)
         ) { [weak self] verdict in
             guard let self else { return }
-            questions[question] = nil
-            perform(desk.answered(question, SecondFactorBroker.answer(verdict), at: now))
+            // Withdrawn meanwhile.
+            guard questions.removeValue(forKey: question) != nil else { return }
+            switch verdict {
+            case .nobodyToAsk:
+                let because = "no authentication agent of polkit's runs in the session"
+                askOtherwise(question, session, until: deadline, because)
+            case .absent: askOtherwise(question, session, until: deadline, "polkit does not run")
+            default: perform(desk.answered(question, SecondFactorBroker.answer(verdict), at: now))
+            }
         }
     }
 
     private static func subject(_ session: Seat.Session) -> PolicyAuthority.Subject {
         .process(session.leader, user: session.user)
+    }
+
+    // MARK: Dialogues of our own
+
+    /// Only where polkit has asked nobody: what it says is not corrected.
+    private func askOtherwise(
+        _ question: FactorDesk.Question, _ session: Seat.Session, until deadline: Int64, _ because: String
+    ) {
+        guard let dialogues, let demand = desk.current, problemWithDialogues(because) == nil else {
+            let problem = problemWithDialogues(because) ?? because
+            return perform(desk.answered(question, .unasked(because: problem), at: now))
+        }
+        dialogues.ask(question, demand, session, limit: deadline - now) { [weak self] answer in
+            guard let self else { return }
+            perform(desk.answered(question, answer, at: now))
+        }
+    }
+
+    /// Why a person could not be asked by them either.
+    private func problemWithDialogues(_ because: String) -> String? {
+        // What a program says of itself stands in no rule file, so root's helper would have to believe it.
+        guard dialogues != nil, desk.current?.isProgram != true else { return "\(because), so nobody can be asked" }
+        return stackProblem(FactorStack.own).map { "\(because), and nobody can be asked otherwise: \($0)" }
     }
 
     /// Why a person would not be asked.
@@ -186,7 +225,7 @@ final class SecondFactorBroker: FactorAsking {
         case .denied:
             "polkit refuses \(action) without asking anybody: is io.vicinity.policy installed, and the session active?"
         case .nobodyToAsk, .dismissed: "polkit gives an answer that nobody asked for"
-        case .absent: "polkit does not run, so nobody can be asked; install polkitd"
+        case .absent: "polkit does not run"
         case .failed(let error): "polkit gives no answer\(error.map { " (\($0))" } ?? "")"
         }
     }
@@ -196,9 +235,7 @@ final class SecondFactorBroker: FactorAsking {
         case .authorized: .right
         case .denied: .wrong
         case .dismissed: .failed(because: "the person dismissed the question")
-        case .nobodyToAsk, .needsPerson:
-            .unasked(because: "no authentication agent of polkit's runs in the session, so nobody can be asked")
-        case .absent: .unasked(because: "polkit does not run, so nobody can be asked")
+        case .nobodyToAsk, .needsPerson, .absent: .unasked(because: "polkit can ask nobody")
         case .failed(let error): .failed(because: "polkit gives no answer\(error.map { " (\($0))" } ?? "")")
         }
     }

@@ -87,3 +87,7 @@ int vicinity_socket_pair(int *first, int *second);
 /// written, no process started, these descriptors, octets of address space and seconds of processor. 0, or -1 with
 /// errno.
 int vicinity_confine(unsigned descriptors, uint64_t address_space, unsigned processor_seconds);
+
+/// Sends octets, and with them a descriptor that the other side gets a copy of, SCM_RIGHTS of unix(7). Without waiting,
+/// and without SIGPIPE. How many octets, or -1 with errno.
+long vicinity_send_descriptor(int socket, const void *octets, size_t count, int descriptor);

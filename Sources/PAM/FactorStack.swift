@@ -1,21 +1,22 @@
-internal import PAM
-
-/// Whether the PAM service by which polkit has people authenticate takes more than a password.
-enum FactorStack {
+/// Whether a PAM service by which people are asked for a second factor takes more than a password.
+public enum FactorStack {
     /// Of polkit's agent helper.
-    private static let service = "polkit-1"
+    public static let polkit = "polkit-1"
+    /// Of `vicinity-factor`, where polkit cannot ask.
+    public static let own = "vicinity"
+
     private static let remedy = "see second-factor.md"
 
     /// Why it does not, in words; nil where it does. Read anew each time.
-    static func problem() -> String? {
+    public static func problem(in service: String) -> String? {
         do throws(PAMStackError) {
-            return problem(of: try PAMStack(service: service))
+            return problem(of: try PAMStack(service: service), in: service)
         } catch {
             return "whether PAM's \(service) asks for a second factor cannot be said: \(error); \(remedy)"
         }
     }
 
-    static func problem(of stack: PAMStack) -> String? {
+    public static func problem(of stack: PAMStack, in service: String = polkit) -> String? {
         guard !stack.demandsFactor else { return nil }
         let factors = stack.factorModules
         guard !factors.isEmpty else {
