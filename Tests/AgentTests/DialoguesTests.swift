@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct DialoguesTests {
     private final class Stage {
         static let digest = String(repeating: "1", count: 64)
-        static let seat = Seat.Session(id: "2", user: 65_534, name: "ada", isLocked: false)
+        static let seat = Seat.Session(id: "2", user: 65_534, leader: 1, name: "ada", isLocked: false)
 
         let loop: EventLoop
         let helper: FakeHelper
