@@ -125,6 +125,9 @@ let package = Package(
             name: "example-print-changes", dependencies: ["Vicinity"], path: "Examples/Sources/print-changes",
             swiftSettings: strict),
         .executableTarget(
+            name: "example-require-second-factor", dependencies: ["Vicinity"],
+            path: "Examples/Sources/require-second-factor", swiftSettings: strict),
+        .executableTarget(
             name: "example-status-line", dependencies: ["Vicinity"], path: "Examples/Sources/status-line",
             swiftSettings: strict),
 

@@ -6,6 +6,8 @@ let package = Package(
     dependencies: [.package(name: "vicinity", path: "..")],
     targets: [
         .executableTarget(name: "print-changes", dependencies: [.product(name: "Vicinity", package: "vicinity")]),
+        .executableTarget(
+            name: "require-second-factor", dependencies: [.product(name: "Vicinity", package: "vicinity")]),
         .executableTarget(name: "status-line", dependencies: [.product(name: "Vicinity", package: "vicinity")]),
     ]
 )

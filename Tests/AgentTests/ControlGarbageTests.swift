@@ -48,7 +48,8 @@ struct ControlGarbageTests {
     private static let methods: [(name: String, arguments: [BusArgument])] = [
         ("Hold", [.text("nas"), .flag(true), .unsigned64(0), .flag(false)]), ("Release", [.text("nas")]),
         ("Run", [.text("nas")]), ("Reload", []), ("RequestPermission", []), ("GrantPermission", [.unsigned(7)]),
-        ("RevokePermission", [.unsigned(7)]), ("ListGrants", []),
+        ("RevokePermission", [.unsigned(7)]), ("ListGrants", []), ("ResetProxy", []), ("SecondFactorStatus", []),
+        ("RequireSecondFactor", [.text("why")]),
     ]
 
     @Test func noMethodTakesWhatItIsNotMeantFor() throws {
@@ -137,10 +138,12 @@ struct ControlGarbageTests {
         let stage = try ControlStage(on: bus)
         defer { stage.stop() }
         let name = String(repeating: "a", count: 8 << 20)
-        let list = BusArgument.texts(Array(repeating: "nas", count: 200_000))
+        let list = BusArgument.texts(Array(repeating: "nas", count: 20_000))
         let rule: [BusArgument] = [.text(name), .flag(true), .unsigned64(0), .flag(false)]
         var calls = [Call(method: "Hold", arguments: rule)]
-        for method in ["Release", "Run"] { calls.append(Call(method: method, arguments: [.text(name)])) }
+        for method in ["Release", "Run", "RequireSecondFactor"] {
+            calls.append(Call(method: method, arguments: [.text(name)]))
+        }
         calls += Self.methods.map { Call(method: $0.name, arguments: [list]) }
         let answers = try answers(calls + [Call(method: "Reload")], on: bus)
         #expect(answers.dropLast().allSatisfy { $0 == Self.invalid }, "\(answers)")

@@ -5,7 +5,7 @@ import Testing
 
 /// Programs at the desk: rules come first, and what a program asks for is nobody's duty. By values.
 @Suite struct FactorProgramTests {
-    private static let ada = Seat.Session(id: "2", user: 1_000, name: "ada", isLocked: false)
+    private static let ada = Seat.Session(id: "2", user: 1_000, leader: 20, name: "ada", isLocked: false)
 
     private static func program(_ number: UInt64, reason: String = "", session: String? = "2", user: UInt32 = 1_000)
         -> FactorDemand

@@ -363,4 +363,44 @@ struct SecondFactorRequestsTests {
         #expect(SecondFactorError(nil, nil) == .agentUnavailable("the agent did not answer in time"))
         #expect(SecondFactor.maximumReasonLength == FactorCaller.reasonLimit)
     }
+
+    // MARK: The example
+
+    private static let example = "example-require-second-factor"
+
+    /// What the program says that people copy, of a file that anybody can read.
+    private func note(on bus: ControlBus) throws -> ControlBus.Outcome {
+        let build = URL(fileURLWithPath: Self.program).deletingLastPathComponent().path
+        try ControlBus.copyProgram("\(build)/\(Self.example)", to: bus.directory)
+        let file = bus.directory + "/note"
+        try "a secret\n".write(toFile: file, atomically: true, encoding: .utf8)
+        chmod(file, 0o644)
+        return try bus.start(["\(bus.directory)/\(Self.example)", file], as: .stranger).outcome()
+    }
+
+    @Test(arguments: [
+        (FakePolkit.Answer.yes, "a secret\n", Int32(0)), (.dismissed, "", 77), (.refusal, "", 77),
+        (.challenge, "", 77),
+    ])
+    func theExamplePrintsNothingWithoutIt(answer: FakePolkit.Answer, output: String, status: Int32) throws {
+        let stage = try Stage(asked: [answer])
+        defer { stage.stop() }
+        let outcome = try note(on: stage.bus)
+        #expect(outcome.output == output && outcome.status == status, "\(outcome)")
+        #expect(outcome.complaint.hasPrefix("A second factor is needed here") && stage.prompts.count == 1)
+    }
+
+    @Test func theExampleAsksNobodyWhereItMayBeSkipped() throws {
+        let stage = try Stage(asked: [.no])
+        defer { stage.stop() }
+        stage.control.factorIs(FactorStatus(FactorStanding(.skip, rule: "sudo")))
+        let outcome = try note(on: stage.bus)
+        #expect(outcome.output == "a secret\n" && outcome.complaint.isEmpty && stage.prompts.isEmpty)
+    }
+
+    @Test func theExamplePrintsNothingWithoutAnAgent() throws {
+        let outcome = try note(on: try ControlBus())
+        #expect(outcome.output.isEmpty && outcome.status == 77, "\(outcome)")
+        #expect(outcome.complaint.hasPrefix("the agent does not answer"))
+    }
 }
