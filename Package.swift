@@ -84,6 +84,12 @@ let package = Package(
             name: "Analytics", dependencies: ["Environment", "Hashing", "JSON", "Platform", "WiFi"],
             swiftSettings: touchingC),
         .target(
+            name: "Enrichment",
+            dependencies: [
+                "Analytics", "Environment", "Feed", "Hashing", "JSON", "Netlink", "Platform", "Rules", "WiFi",
+            ],
+            swiftSettings: touchingC),
+        .target(
             name: "Agent",
             dependencies: [
                 "ActionProtocol", "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "Hashing",
@@ -94,13 +100,15 @@ let package = Package(
         .target(
             name: "CommandLine",
             dependencies: [
-                "Acting", "Actions", "Agent", "Analytics", "CPlatform", "Environment", "Feed", "InstalledRules", "JSON",
-                "Netlink", "Platform", "Rules", "SystemBus", "WiFi",
+                "Acting", "Actions", "Agent", "Analytics", "CPlatform", "Enrichment", "Environment", "Feed",
+                "Hashing", "InstalledRules", "JSON", "Netlink", "Platform", "Rules", "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
             name: "Vicinity",
-            dependencies: ["Environment", "Feed", "JSON", "Netlink", "Platform", "SystemBus", "WiFi"],
+            dependencies: [
+                "Analytics", "Enrichment", "Environment", "Feed", "JSON", "Netlink", "Platform", "SystemBus", "WiFi",
+            ],
             swiftSettings: strict),
         .executableTarget(name: "vicinity-cli", dependencies: ["CommandLine"], swiftSettings: strict),
         // The helpers' programs are this one under other names where it is installed.
