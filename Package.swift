@@ -125,7 +125,7 @@ let package = Package(
             dependencies: [
                 "Agent", "CPlatform", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "WiFi",
             ],
-            path: "Tests/Benchmarks", exclude: ["run"], swiftSettings: strict),
+            path: "Tests/Benchmarks", exclude: ["run", "streams"], swiftSettings: strict),
 
         // Tests.
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
@@ -166,6 +166,12 @@ let package = Package(
             name: "AnalyticsTests",
             dependencies: ["Analytics", "Environment", "Hashing", "JSON", "Platform", "WiFi"],
             swiftSettings: strict),
+        .testTarget(
+            name: "EnrichmentTests",
+            dependencies: [
+                "Analytics", "Enrichment", "Environment", "Feed", "Hashing", "Netlink", "Platform", "Vicinity", "WiFi",
+            ],
+            swiftSettings: strict),
         .testTarget(name: "PAMTests", dependencies: ["PAM"], swiftSettings: strict),
         .testTarget(
             name: "ProbingTests", dependencies: ["CSystemd", "Netlink", "Platform", "ProbeProtocol", "Probing"],
@@ -179,7 +185,8 @@ let package = Package(
         .testTarget(
             name: "AgentTests",
             dependencies: [
-                "ActionProtocol", "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing", "JSON",
+                "ActionProtocol", "Agent", "Analytics", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing",
+                "JSON",
                 "Netlink", "Platform",
                 "Rules", "PAM", "SystemBus", "TestSupport", "WiFi",
             ],

@@ -64,7 +64,8 @@ struct HistoryRow {
         switch type {
         case "network.entered", "rule.activated", "action.succeeded", "second_factor.passed", "wifi.roamed":
             Screen.Paint.good.rawValue
-        case "action.failed", "second_factor.failed", "second_factor.expired", "wifi.join_failed": Screen.Paint.bad.rawValue
+        case "action.failed", "second_factor.failed", "second_factor.expired", "wifi.join_failed":
+            Screen.Paint.bad.rawValue
         case "network.left", "rule.deactivated", "action.cancelled", "second_factor.requested":
             Screen.Paint.notable.rawValue
         default: nil

@@ -19,7 +19,9 @@ import Testing
         #expect(outcome == .object(closing: text.count - 3, isEmpty: false))
         #expect(members.map { String(decoding: text[$0.key], as: UTF8.self) } == ["a", "b\\u0063", ""])
         #expect(
-            members.map { String(decoding: text[$0.value], as: UTF8.self) } == ["1", "{\"a\":[2,{\"x\":\"}\"}]}", "\"\\\"\""])
+            members.map { String(decoding: text[$0.value], as: UTF8.self) } == [
+                "1", "{\"a\":[2,{\"x\":\"}\"}]}", "\"\\\"\"",
+            ])
         #expect(members.map(\.hasEscapes) == [false, true, false])
         #expect(scan(Array("{ }".utf8)).outcome == .object(closing: 2, isEmpty: true))
     }
@@ -27,8 +29,10 @@ import Testing
     @Test(
         arguments: [
             "", " ", "[]", "1", "\"a\"", "null", "{", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,}", "{,}", "{\"a\" 1}",
-            "{a:1}", "{\"a\":01}", "{\"a\":1.}", "{\"a\":+1}", "{\"a\":.5}", "{\"a\":1e}", "{\"a\":tru}", "{\"a\":truee}",
-            "{\"a\":\"\u{1}\"}", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12\"}", "{\"a\":\"\\u12g4\"}", "{\"a\":[1,]}", "{\"a\":[1 2]}",
+            "{a:1}", "{\"a\":01}", "{\"a\":1.}", "{\"a\":+1}", "{\"a\":.5}", "{\"a\":1e}", "{\"a\":tru}",
+            "{\"a\":truee}",
+            "{\"a\":\"\u{1}\"}", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12\"}", "{\"a\":\"\\u12g4\"}", "{\"a\":[1,]}",
+            "{\"a\":[1 2]}",
             "{\"a\":{}}}", "{\"a\":[}]}", "{} {}", "\u{feff}{}", "{\"a\":\"\t\"}", "{\"a\":-}", "{\"a\":nul",
         ])
     func refusesWhatIsNoObject(text: String) {
@@ -48,10 +52,12 @@ import Testing
     @Test(arguments: 0..<8 as Range<UInt64>) func agreesWithTheParser(seed: UInt64) {
         let seeds = [
             #"{"time":"2026-11-30T12:00:00Z","type":"network.left","network":"office","minutes":31}"#,
-            #"{"a":[1,-2.5e+7,true,false,null,{"b":{}}],"ü€😀":"\u00fc\"\\\/\b\f\n\r\t"}"#, #" {"x" : [ ] , "y":{"z":"\ud83d\ude00"}} "#,
+            #"{"a":[1,-2.5e+7,true,false,null,{"b":{}}],"ü€😀":"\u00fc\"\\\/\b\f\n\r\t"}"#,
+            #" {"x" : [ ] , "y":{"z":"\ud83d\ude00"}} "#,
         ].map { Array($0.utf8) }
         let splices = [
-            "{", "}", "[", "]", ",", ":", "\"", "\\", "\\u", "0", "-", "e", ".", "true", "\n", "\u{1}", "\u{e9}", "{\"a\":1}",
+            "{", "}", "[", "]", ",", ":", "\"", "\\", "\\u", "0", "-", "e", ".", "true", "\n", "\u{1}", "\u{e9}",
+            "{\"a\":1}",
         ].map { Array($0.utf8) }
         var generator = SplitMix(state: seed)
         var accepted = 0

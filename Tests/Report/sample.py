@@ -16,7 +16,7 @@ class History:
         self.chance = random.Random(7)
         self.records = []
         self.boot = 0
-        self.started = None
+        self.outings = 0
 
     def add(self, when, kind, **fields):
         self.records.append((when, self.boot, kind, fields))
@@ -82,8 +82,9 @@ class History:
         morning, night = self.at(day, 9), self.at(day, 23.5)
         out, back = self.at(day, 14), self.at(day, 17.5)
         self.stay(morning, out, "home", rules=[("nas", 1)])
-        if self.chance.random() < 0.7:
-            place = self.chance.choice(["cafe", HOSTILE, "unlisted", "parents"])
+        if self.chance.random() < 0.8:
+            self.outings += 1
+            place = ["cafe", "unlisted", HOSTILE, "parents"][self.outings % 4]
             self.stay(out + datetime.timedelta(minutes=25), back - datetime.timedelta(minutes=20), place, "claimed", [("away", 1)])
         self.stay(back, night, "home", rules=[("nas", 1)])
 

@@ -163,7 +163,8 @@ public struct FleetTally: Sendable {
 
     private static func merge(_ others: [Group], into groups: inout [Group], _ least: Int) {
         var places = Dictionary(
-            groups.enumerated().map { (Array($0.element.name.utf8), $0.offset) }, uniquingKeysWith: { first, _ in first })
+            groups.enumerated().map { (Array($0.element.name.utf8), $0.offset) },
+            uniquingKeysWith: { first, _ in first })
         for other in others {
             if let place = places[Array(other.name.utf8)] {
                 groups[place].machines += other.machines

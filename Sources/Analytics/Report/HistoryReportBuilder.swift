@@ -102,7 +102,8 @@ public struct HistoryReportBuilder {
                 record["cause"]?[key]?.integer.map { "\(key) \($0)" }
             }
             note(
-                type, record["wifi"]?["wifi_environment"]?.string, because.first
+                type, record["wifi"]?["wifi_environment"]?.string,
+                because.first
                     ?? record["cause"]?["circumstance"]?.string, at: time)
         case "action.succeeded", "action.failed":
             let name = record["action"]?["rule"]?.string ?? ""

@@ -35,7 +35,7 @@ struct ReportBars {
         guard !rows.isEmpty else { return [] }
         let blanks = String(repeating: " ", count: Self.margin)
         return rows.enumerated().map { index, row in
-            (index == 0 ? paint(title.fitted(to: Self.margin), .strong) : blanks) + row
+            row.isEmpty ? "" : (index == 0 ? paint(title.fitted(to: Self.margin), .strong) : blanks) + row
         } + [""]
     }
 

@@ -115,7 +115,9 @@ enum ReportCommand: Subcommand {
         let (sum, failures) = try FleetReading.run(files, tally)
         for failure in failures.prefix(10) { Output.error("\(failure)".terminalText) }
         if failures.count > 10 { Output.error("and \(failures.count - 10) more files that cannot be read") }
-        if sum.broken > 0 { Output.error("\(SpanText.counted(sum.broken, "line")) left out, which are cut or no records") }
+        if sum.broken > 0 {
+            Output.error("\(SpanText.counted(sum.broken, "line")) left out, which are cut or no records")
+        }
         let report = FleetReport(sum)
         switch format {
         case .json: Output.write(FleetScreen.octets(report)[...])

@@ -17,7 +17,8 @@ extension ReportPage {
         guard !picture.legend.isEmpty else { return }
         let isLong = picture.days.count > 62
         let (row, gap) = isLong ? (6.0, 1.0) : (14.0, 6.0)
-        let height = Self.top + Double(picture.days.count) * (row + gap) + 4
+        let tops = tops(row + gap, betweenWeeks: isLong ? 3 : 7)
+        let height = (tops.last ?? 0) + row + gap + 2
         page.element("section", ["class": picture.days.count > 40 ? "long" : ""]) { page in
             page.element("h2", text: "Days")
             page.element("p", text: "Where this machine was, hour by hour, while it was awake.")
@@ -33,7 +34,7 @@ extension ReportPage {
                     writeHourGrid(&page, height: height)
                     let slots = isLong ? 288 : 720
                     for (number, (day, masks)) in zip(picture.days, picture.masks(slots: slots)).enumerated() {
-                        let y = Self.top + Double(number) * (row + gap)
+                        let y = tops[number]
                         if !isLong || day.isMonday || number == 0 {
                             page.element(
                                 "text",
@@ -45,10 +46,19 @@ extension ReportPage {
                         page.shape("rect", Self.box(Self.margin, y, Self.field, row, "track", radius: isLong ? 0 : 2))
                         writeStays(&page, day, masks, y, row)
                     }
-                    writeMarks(&page, row, gap)
+                    writeMarks(&page, row, tops)
                 }
             }
             writeDayTable(&page)
+        }
+    }
+
+    /// Where each day's row begins; weeks stand a little apart.
+    private func tops(_ step: Double, betweenWeeks gap: Double) -> [Double] {
+        var y = Self.top
+        return picture.days.enumerated().map { number, day in
+            if number > 0 { y += step + (day.isMonday ? gap : 0) }
+            return y
         }
     }
 
@@ -69,7 +79,8 @@ extension ReportPage {
     }
 
     /// One after the other; where the machine was on several networks at once they share the height.
-    private func writeStays(_ page: inout HTMLWriter, _ day: LocalDay, _ masks: [UInt8], _ y: Double, _ height: Double) {
+    private func writeStays(_ page: inout HTMLWriter, _ day: LocalDay, _ masks: [UInt8], _ y: Double, _ height: Double)
+    {
         var start = 0
         while start < masks.count {
             let mask = masks[start]
@@ -102,13 +113,13 @@ extension ReportPage {
     }
 
     /// Where something went wrong.
-    private func writeMarks(_ page: inout HTMLWriter, _ row: Double, _ gap: Double) {
+    private func writeMarks(_ page: inout HTMLWriter, _ row: Double, _ tops: [Double]) {
         for failure in report.failures {
             guard let number = picture.days.firstIndex(where: { $0.start <= failure.time && failure.time < $0.end })
             else { continue }
             let day = picture.days[number]
             let x = Self.margin + Self.field * Double(failure.time - day.start) / Double(day.end - day.start)
-            let y = Self.top + Double(number) * (row + gap) + row / 2
+            let y = tops[number] + row / 2
             page.element(
                 "circle",
                 [
@@ -147,7 +158,7 @@ extension ReportPage {
         let legend = picture.legend
         page.element("details") { page in
             page.element("summary", text: "The same as a table, in hours")
-            page.element("table") { page in
+            page.table { page in
                 page.head([("Day", "")] + legend.map { ($0.name, "n") })
                 page.element("tbody") { page in
                     for (day, networks) in days {
@@ -233,7 +244,7 @@ extension ReportPage {
             }
             page.element("details") { page in
                 page.element("summary", text: "The same as a table, in per cent")
-                page.element("table") { page in
+                page.table { page in
                     page.head([("Hour", "")] + picture.legend.map { ($0.name, "n") })
                     page.element("tbody") { page in
                         for hour in 0..<24 {

@@ -94,18 +94,13 @@ struct ReportPage {
         let counts = report.counts
         let placed = report.placedTime
         page.element("dl") { page in
-            page.figure(SpanText.figure(placed), "on a network")
-            page.figure((SpanText.share(placed, of: span), ""), "of the time")
+            page.figure(SpanText.figure(placed), "on a network, \(SpanText.share(placed, of: span)) of the time")
             page.figure((String(counts.transitions), ""), counts.transitions == 1 ? "transition" : "transitions")
-            page.figure((String(counts.roams), ""), "between access points")
-            page.figure(
-                (String(counts.joinFailures), ""), counts.joinFailures == 1 ? "failed join" : "failed joins",
-                isBad: counts.joinFailures > 0)
+            page.figure((String(counts.roams), ""), counts.roams == 1 ? "roam" : "roams between access points")
+            page.figure((String(counts.joinFailures), ""), counts.joinFailures == 1 ? "failed join" : "failed joins")
             let factors = counts.secondFactors
             if factors.ended > 0 {
-                page.figure(
-                    (String(factors.passed), "of \(factors.ended)"), "second factors passed",
-                    isBad: factors.passed < factors.ended)
+                page.figure((String(factors.passed), "of \(factors.ended)"), "second factors passed")
             }
             page.figure((String(counts.firings), ""), counts.firings == 1 ? "rule firing" : "rule firings")
         }
@@ -121,8 +116,10 @@ struct ReportPage {
         page.element("section", ["class": report.networks.count > 20 ? "long" : ""]) { page in
             page.element("h2", text: "Networks")
             page.element("p", text: "How long this machine was on each, and how sure that was the last time.")
-            page.element("table") { page in
-                page.head([("Network", ""), ("", "bar"), ("Time", "n"), ("Share", "n"), ("Visits", "n"), ("Assurance", "")])
+            page.table { page in
+                page.head([
+                    ("Network", ""), ("", "bar"), ("Time", "n"), ("Share", "n"), ("Visits", "n"), ("Assurance", "opt"),
+                ])
                 page.element("tbody") { page in
                     for network in report.networks {
                         let category = picture.category(of: network.name)?.index ?? ReportPicture.told + 1
@@ -132,7 +129,7 @@ struct ReportPage {
                             page.cell(SpanText.text(network.time), "n")
                             page.cell(SpanText.share(network.time, of: span), "n")
                             page.cell(String(network.visits), "n")
-                            page.cell(network.assurance, "soft")
+                            page.cell(network.assurance, "soft opt")
                         }
                     }
                 }
@@ -146,10 +143,10 @@ struct ReportPage {
         page.element("section", ["class": rules.count > 20 ? "long" : ""]) { page in
             page.element("h2", text: "Rules")
             page.element("p", text: "How often each fired, how long it held, and what came of its actions.")
-            page.element("table") { page in
+            page.table { page in
                 page.head([
                     ("Rule", ""), ("", "bar"), ("Held", "n"), ("Fired", "n"), ("Actions", "n"), ("Failed", "n"),
-                    ("Defined at", ""),
+                    ("Defined at", "opt"),
                 ])
                 page.element("tbody") { page in
                     for rule in rules {
@@ -161,7 +158,7 @@ struct ReportPage {
                             page.cell(String(rule.actionsSucceeded + rule.actionsFailed), "n")
                             page.cell(String(rule.actionsFailed), rule.actionsFailed > 0 ? "n bad" : "n soft")
                             let name = rule.file.split(separator: "/").last ?? ""
-                            page.cell(name.isEmpty ? "" : "\(name):\(rule.line)", "soft")
+                            page.cell(name.isEmpty ? "" : "\(name):\(rule.line)", "soft opt")
                         }
                     }
                 }
@@ -178,13 +175,13 @@ struct ReportPage {
             page.element("h2", text: "What went wrong")
             let isAll = failures.count == report.failures.count
             page.element("p", text: isAll ? "The latest first." : "The last \(failures.count), the latest first.")
-            page.element("table") { page in
+            page.table(isWide: true) { page in
                 page.head([("When", ""), ("What", ""), ("Of", ""), ("Why", "")])
                 page.element("tbody") { page in
                     for failure in failures.reversed() {
                         let time = CivilTime(local: failure.time)
                         page.element("tr") { page in
-                            page.element("td", ["class": "n soft"]) { page in
+                            page.element("td", ["class": "when soft"]) { page in
                                 page.element(
                                     "time", ["datetime": CivilTime(utc: failure.time).iso8601],
                                     text: "\(time.iso8601Date) \(time.clockMinutes)")
@@ -230,13 +227,22 @@ extension SpanText {
 }
 
 extension HTMLWriter {
-    mutating func figure(_ figure: (number: String, unit: String), _ title: String, isBad: Bool = false) {
+    mutating func figure(_ figure: (number: String, unit: String), _ title: String) {
         element("div") { page in
             page.element("dt", text: title)
-            page.element("dd", ["class": isBad ? "bad" : ""]) { page in
+            page.element("dd") { page in
                 page.text(figure.number)
                 if !figure.unit.isEmpty { page.element("small", text: figure.unit) }
             }
+        }
+    }
+
+    /// One that scrolls by itself where there is no room for it.
+    ///
+    /// - Parameter isWide: whether it is better read in a row of its own width.
+    mutating func table(isWide: Bool = false, _ body: (inout HTMLWriter) -> Void) {
+        element("div", ["class": "scroll"]) { page in
+            page.element("table", ["class": isWide ? "wide" : ""], body)
         }
     }
 

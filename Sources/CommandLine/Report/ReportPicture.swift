@@ -115,6 +115,12 @@ enum SpanText {
             ? "\((minutes + 30) / 60) h" : "\(minutes / 60) h \(minutes % 60) min"
     }
 
+    /// `243 h`, `13.3 h`, `45 min`
+    static func short(_ microseconds: Int64) -> String {
+        if microseconds >= 360_000_000_000 { return "\((microseconds + 1_800_000_000) / 3_600_000_000) h" }
+        return microseconds >= 3_570_000_000 ? "\(hours(microseconds)) h" : text(microseconds)
+    }
+
     /// `12.5`, in hours.
     static func hours(_ microseconds: Int64) -> String {
         let tenths = (microseconds + 180_000_000) / 360_000_000

@@ -36,7 +36,7 @@ struct ReportScreen {
             ReportBars.Row(
                 name: network.name, share: Double(network.time) / Double(most),
                 text: [
-                    SpanText.text(network.time), SpanText.share(network.time, of: span),
+                    SpanText.short(network.time), SpanText.share(network.time, of: span),
                     SpanText.counted(network.visits, "visit"),
                 ], paint: picture.category(of: network.name).map(Self.code))
         }
@@ -107,7 +107,7 @@ struct ReportScreen {
             return ReportBars.Row(
                 name: rule.name, share: Double(rule.firings) / Double(most),
                 text: [
-                    SpanText.counted(rule.firings, "time"), "held \(SpanText.text(rule.held))",
+                    SpanText.counted(rule.firings, "time"), "held \(SpanText.short(rule.held))",
                     SpanText.counted(rule.actionsSucceeded + rule.actionsFailed, "action") + failed,
                 ])
         }

@@ -8,7 +8,7 @@ enum ReportStyle {
         --c0:#2b6cb8;--c1:#c47a0c;--c2:#17876a;--c3:#ae568c;--c4:#4798c6;--c5:#79818d;--c6:#aab0b8;--bad:#bf3617;\
         --good:#17876a}
         @media (prefers-color-scheme:dark){:root{--paper:#15171b;--ink:#e9eaec;--soft:#a2a9b4;--line:#2c3037;\
-        --track:#1e2126;--c0:#6ea8ec;--c1:#e2a340;--c2:#48b994;--c3:#dc90bf;--c4:#94cdee;--c5:#8d95a1;--c6:#5f6671;\
+        --track:#1e2126;--c0:#5f9ae0;--c1:#d99b3c;--c2:#41ad8a;--c3:#cf83b2;--c4:#8ac4e6;--c5:#8d95a1;--c6:#5f6671;\
         --bad:#f5866a;--good:#48b994}}
         *{box-sizing:border-box}
         body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",\
@@ -20,13 +20,12 @@ enum ReportStyle {
         .sub{color:var(--soft);margin-top:6px}
         section{margin-top:52px}
         section>p{color:var(--soft);margin-bottom:18px}
-        dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(118px,1fr));gap:24px 28px;margin:36px 0 0;\
+        dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(112px,1fr));gap:24px 28px;margin:36px 0 0;\
         padding:22px 0;border-top:1px solid var(--line);border-bottom:1px solid var(--line)}
         dl div{display:flex;flex-direction:column-reverse;justify-content:flex-end}
         dt{color:var(--soft);font-size:13px;line-height:1.35}
         dd{margin:0;font-size:27px;line-height:1.25;letter-spacing:-.02em;font-weight:600;white-space:nowrap}
         dd small{font-size:15px;font-weight:500;letter-spacing:0;color:var(--soft);margin-left:3px}
-        dd.bad{color:var(--bad)}
         .legend{list-style:none;display:flex;flex-wrap:wrap;gap:4px 20px;margin:0 0 14px;padding:0;font-size:13px}
         .legend svg{width:11px;height:11px;margin-right:7px;vertical-align:-1px}
         .scroll{overflow-x:auto}
@@ -51,6 +50,7 @@ enum ReportStyle {
         td+td,th+td,th+th{padding-left:20px}
         td{overflow-wrap:anywhere}
         .n{text-align:right;white-space:nowrap}
+        .when{white-space:nowrap}
         td.soft,span.soft{color:var(--soft)}
         td.bar{width:38%;min-width:120px}
         td.bar svg{display:block;width:100%;height:12px}
@@ -63,7 +63,8 @@ enum ReportStyle {
         details td,details tbody th{padding:4px 0;font-size:13px}
         footer{margin-top:60px;padding-top:18px;border-top:1px solid var(--line);color:var(--soft);font-size:13px}
         footer p+p{margin-top:5px}
-        @media (max-width:560px){main{padding:32px 18px 48px}h1{font-size:25px}td.bar{display:none}th.bar{display:none}}
+        @media (max-width:560px){main{padding:32px 18px 48px}h1{font-size:25px}td.bar,.opt{display:none}\
+        .wide{min-width:600px}}
         @media print{:root{color-scheme:light;--paper:#fff;--ink:#1b1e23;--soft:#5d6470;--line:#dcddda;--track:#f0f1ee;\
         --c0:#2b6cb8;--c1:#c47a0c;--c2:#17876a;--c3:#ae568c;--c4:#4798c6;--c5:#79818d;--c6:#aab0b8;--bad:#bf3617;\
         --good:#17876a}
