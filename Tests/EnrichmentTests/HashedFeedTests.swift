@@ -55,15 +55,18 @@ import WiFi
         let stage = try Stage(permission)
         defer { stage.stop() }
         let loop = try EventLoop()
+        let once = HashedFeed(stage.path, on: loop)
+        once.read()
+        #expect(once.environments == [4: "hmac-sha256:k:6162"])
         let feed = HashedFeed(stage.path, on: loop)
-        feed.read()
-        #expect(feed.environments == [4: "hmac-sha256:k:6162"])
         let (changes, continuation) = AsyncStream.makeStream(of: [Int32: String].self)
         feed.onChange = { [unowned feed] in continuation.yield(feed.environments) }
         try loop.start()
         loop.perform { feed.start() }
-        stage.publish(.joined(WiFiNetwork(ssid: SSID(utf8: "cd"), bssid: nil, security: .open)))
         var iterator = changes.makeAsyncIterator()
+        // Served from here on.
+        #expect(await iterator.next() == once.environments)
+        stage.publish(.joined(WiFiNetwork(ssid: SSID(utf8: "cd"), bssid: nil, security: .open)))
         #expect(await iterator.next() == [4: "hmac-sha256:k:6364"])
         stage.publish(.left(Stage.network, Cause()))
         #expect(await iterator.next() == [:])

@@ -42,10 +42,12 @@ struct ReportBars {
     /// Texts stand at the right, column by column; the bars get what is left.
     func rows(_ rows: [Row]) -> [String] {
         let names = rows.map { $0.name.terminalText }
-        let widths = (0..<(rows.first?.text.count ?? 0)).map { column in
+        var widths = (0..<(rows.first?.text.count ?? 0)).map { column in
             rows.map { $0.text[column].displayWidth }.max() ?? 0
         }
-        let least = room - Self.margin - widths.reduce(0) { $0 + $1 + 2 }
+        var least = room - Self.margin - widths.reduce(0) { $0 + $1 + 2 }
+        // Where there is no room for all, the first ones say the most.
+        while least < 8, widths.count > 1 { least += widths.removeLast() + 2 }
         let nameWidth = min(names.map(\.displayWidth).max() ?? 0, max(min(Self.nameLimit, least), 8))
         let rest = least - nameWidth - 2
         return zip(rows, names).map { row, name in

@@ -94,7 +94,7 @@ struct ReportPage {
         let counts = report.counts
         let placed = report.placedTime
         page.element("dl") { page in
-            page.figure(SpanText.figure(placed), "on a network, \(SpanText.share(placed, of: span)) of the time")
+            page.figure(SpanText.figure(placed), "on a network", note: SpanText.share(placed, of: span))
             page.figure((String(counts.transitions), ""), counts.transitions == 1 ? "transition" : "transitions")
             page.figure((String(counts.roams), ""), counts.roams == 1 ? "roam" : "roams between access points")
             page.figure((String(counts.joinFailures), ""), counts.joinFailures == 1 ? "failed join" : "failed joins")
@@ -227,9 +227,12 @@ extension SpanText {
 }
 
 extension HTMLWriter {
-    mutating func figure(_ figure: (number: String, unit: String), _ title: String) {
+    mutating func figure(_ figure: (number: String, unit: String), _ title: String, note: String? = nil) {
         element("div") { page in
-            page.element("dt", text: title)
+            page.element("dt") { page in
+                page.text(title)
+                if let note { page.element("span", ["class": "note"], text: ", \(note)") }
+            }
             page.element("dd") { page in
                 page.text(figure.number)
                 if !figure.unit.isEmpty { page.element("small", text: figure.unit) }

@@ -70,7 +70,7 @@ struct ReportScreen {
         return lines + [row]
     }
 
-    private static let hours = stride(from: 0, to: 24, by: 3).map { "\($0)".fitted(to: 6) }.joined()
+    private static let hours = stride(from: 0, to: 21, by: 3).map { "\($0)".fitted(to: 6) }.joined() + "21"
     private static let letters = ["A", "B", "C", "D", "E", "u", "o"]
 
     private func cell(_ mask: UInt8) -> String {

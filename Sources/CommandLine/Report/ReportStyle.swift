@@ -50,7 +50,7 @@ enum ReportStyle {
         td+td,th+td,th+th{padding-left:20px}
         td{overflow-wrap:anywhere}
         .n{text-align:right;white-space:nowrap}
-        .when{white-space:nowrap}
+        .when,.note{white-space:nowrap}
         td.soft,span.soft{color:var(--soft)}
         td.bar{width:38%;min-width:120px}
         td.bar svg{display:block;width:100%;height:12px}
@@ -69,7 +69,9 @@ enum ReportStyle {
         --c0:#2b6cb8;--c1:#c47a0c;--c2:#17876a;--c3:#ae568c;--c4:#4798c6;--c5:#79818d;--c6:#aab0b8;--bad:#bf3617;\
         --good:#17876a}
         *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
-        body{font-size:10.5pt}main{max-width:none;padding:0}section{margin-top:30px;break-inside:avoid}\
+        body{font-size:10pt}dl{grid-template-columns:repeat(6,auto);gap:16px}dd{font-size:20px}dt{font-size:11px}\
+        table,tbody th{font-size:9pt}th{font-size:8.5pt}td,tbody th{padding:5px 0}td+td,th+td,th+th{padding-left:12px}\
+        td.bar{width:26%;min-width:0}main{max-width:none;padding:0}section{margin-top:30px;break-inside:avoid}\
         section.long{break-inside:auto}tr,.legend{break-inside:avoid}h2{break-after:avoid}.scroll{overflow:visible}\
         .chart{min-width:0}details{display:none}a{color:inherit}@page{margin:16mm}}
 
