@@ -26,11 +26,11 @@ enum EnrichCommand: Subcommand {
 
         wifi_environment is sha256: and the SHA-256 of the name where the rule files list exactly this name and no private
         network does. For every other name it is made with the machine's key, by whoever may read that or else by the
-        agent; where neither can be had, and for names that end in _nomap, there is none.
+        agent; where neither can be had there is none. Names with _nomap or _optout in them are nomap, all of them.
 
         No agent is needed: the kernel tells where the machine is.
 
-        Exit status: 0, 64 usage, 65 broken lines with --strict, 71 the kernel does not tell, 74 reading or writing failed.
+        Exit status: 0, 64 usage, 65 broken lines with --strict or mistakes in --rules, 66 no such file, 71 the kernel does not tell, 74 reading or writing failed.
         """
     static let examples = [
         (line: "vicinity enrich < events.jsonl > enriched.jsonl", meaning: "a file of events"),
@@ -44,7 +44,11 @@ enum EnrichCommand: Subcommand {
         try arguments.expectOperands(0...0, "nothing but options; the lines come from standard input")
         let broken = try arguments.choice("broken", Broken.self) ?? .pass
         var sources = EnvironmentLabeler.Sources()
-        if let path = arguments["rules"] { sources.rules = [path] }
+        if let path = arguments["rules"] {
+            // Mistakes in it would make every name a stranger's.
+            do throws(RuleSource.Failure) { _ = try RuleSource.load(path) } catch { return error.status }
+            sources.rules = path
+        }
         if let path = arguments["socket"] { sources.socket = path }
         var stream = EnrichedStream(try EnvironmentLabeler(sources), broken)
         try stream.run()

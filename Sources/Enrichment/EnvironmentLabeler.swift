@@ -9,8 +9,8 @@ internal import WiFi
 public final class EnvironmentLabeler: @unchecked Sendable {
     /// Where what stands for names comes from.
     public struct Sources: Sendable {
-        /// Of rule files; nil for the machine's, which have to be root's.
-        public var rules: [String]?
+        /// A directory of rule files, or one; nil for the machine's, which have to be root's.
+        public var rules: String?
         public var hashKey = "/var/lib/vicinity/hash.key"
         /// The agent's, which is asked where the key cannot be read.
         public var socket = "/run/vicinity/events.sock"
@@ -38,7 +38,7 @@ public final class EnvironmentLabeler: @unchecked Sendable {
         feed = HashedFeed(sources.socket, on: loop)
         current = Lock(EnvironmentLabels(wifiEnvironment: nil, networkType: watcher.environment.networkType))
         ssid = watcher.environment.joinedInterface?.wifi?.network?.ssid
-        if let ssid, names.label(of: ssid) == .unknown { feed.read() }
+        if let ssid, names.label(of: ssid) == nil { feed.read() }
         renew()
         watcher.afterChange = { [unowned self] in renew() }
         feed.onChange = { [unowned self] in renew() }
@@ -68,10 +68,8 @@ public final class EnvironmentLabeler: @unchecked Sendable {
         }
         var label: String?
         if let interface, let ssid {
-            switch names.label(of: ssid) {
-            case .told(let text): label = text
-            case .withheld: break
-            case .unknown:
+            label = names.label(of: ssid)
+            if label == nil {
                 label = feed.environments[interface.index]
                 loop.perform { [weak self] in self?.feed.start() }
             }

@@ -10,6 +10,7 @@ final class HashedFeed: @unchecked Sendable {
     private let loop: EventLoop
     private let socket: String
     private var connection: Connection?
+    private var isStarted = false
     private(set) var environments: [Int32: String] = [:]
     /// Called when they are others.
     var onChange: (() -> Void)?
@@ -48,8 +49,15 @@ final class HashedFeed: @unchecked Sendable {
         take(line)
     }
 
+    /// Follows what it says from now on, as soon as there is an agent.
     func start() {
-        guard connection == nil else { return }
+        guard !isStarted else { return }
+        isStarted = true
+        connect()
+    }
+
+    private func connect() {
+        guard isStarted else { return }
         guard let connection = try? Connection(UnixSocket.connect(to: socket, isBlocking: false)),
             (try? loop.watch(connection.descriptor.rawValue, { [weak self] _ in self?.receive() })) != nil
         else { return retry() }
@@ -58,13 +66,14 @@ final class HashedFeed: @unchecked Sendable {
     }
 
     func stop() {
+        isStarted = false
         onChange = nil
         if let connection { loop.forget(connection.descriptor.rawValue) }
         connection = nil
     }
 
     private func retry() {
-        loop.schedule(at: Timestamp.now().boottime + Self.delay) { [weak self] in self?.start() }
+        loop.schedule(at: Timestamp.now().boottime + Self.delay) { [weak self] in self?.connect() }
     }
 
     private func end() {

@@ -32,9 +32,9 @@ public struct AnalyticsEvent: Hashable, Sendable {
     ///
     /// `network_type` is `wifi`, `ethernet`, `cellular`, `vpn` or `none`. `wifi_environment` stands for the name of the
     /// Wi-Fi network: `sha256:…` for names that the machine's rule files list for everybody to know, otherwise
-    /// `hmac-sha256:…` with the machine's key, by whoever can have it made; it is left out off Wi-Fi, and where nothing may
-    /// stand for the name. Parameters that are there stay as they are. Where the kernel cannot be asked the event
-    /// stays as it is.
+    /// `hmac-sha256:…` with the machine's key, by whoever can have it made, and `nomap` for names that say so; it is left
+    /// out off Wi-Fi, and where nothing can stand for the name. Parameters that are there stay as they are. Where the
+    /// kernel cannot be asked the event stays as it is.
     ///
     /// The first call of a process reads where the machine is, which takes a few milliseconds; from then on a thread
     /// follows that, and a call makes no call of the system. No agent is needed.

@@ -13,7 +13,8 @@ extension FeedDisclosure {
         let hidden = ruleSet.networks.filter(\.isPrivate)
         let open = ruleSet.networks.filter { !$0.isPrivate }
         let hiddenNames = Set(hidden.map(\.name))
-        let openNames = OpenNames(ruleSet)
+        let listed = Set(open.flatMap { $0.ssids.map(\.value) }).subtracting(hidden.flatMap { $0.ssids.map(\.value) })
+        let patterns = hidden.flatMap { $0.ssidPatterns.map(\.value) }
         let parts = NameParts(hiddenNames)
         let rules = ruleSet.rules.filter { rule in
             hiddenNames.isDisjoint(with: rule.condition.networks.map(\.name)) && !parts.isAny(within: rule.name)
@@ -22,7 +23,8 @@ extension FeedDisclosure {
             networks: Set(open.map(\.name) + BuiltInNetwork.allCases.map(\.rawValue)).subtracting(hiddenNames),
             rules: Set(rules.map(\.name)),
             environment: { ssid in
-                openNames.contains(ssid) ? PlaceHash.plain(ssid) : PlaceHash.keyed(ssid, by: key)
+                let isOpen = listed.contains(ssid) && !patterns.contains { $0.matches(ssid.octets) }
+                return isOpen ? PlaceHash.plain(ssid) : PlaceHash.keyed(ssid, by: key)
             })
     }
 }
