@@ -1,5 +1,5 @@
 # `make run` and `make test` do everything on a fresh Debian 12 with Swift 6.3; README.md tells the rest.
-.PHONY: build dependencies run test test-all bench fuzz lint format deb clean
+.PHONY: build dependencies run test test-all bench fuzz docs examples lint format deb clean
 
 # What the agent costs while nothing happens is mostly the pages of its own file that starting it touched, so the
 # release is linked for few of them. `make bench` shows what it comes to; the package strips symbols.
@@ -53,11 +53,17 @@ SECONDS := 60
 fuzz: dependencies
 	Tests/Fuzz/run $(SECONDS)
 
+docs: dependencies
+	packaging/build-docs
+
+examples: dependencies
+	swift build --package-path Examples --scratch-path .build/examples
+
 lint:
-	swift format lint --strict -r Package.swift Sources Tests
+	swift format lint --strict -r Package.swift Sources Tests Examples
 
 format:
-	swift format -i -r Package.swift Sources Tests
+	swift format -i -r Package.swift Sources Tests Examples
 
 deb: build
 	packaging/build-deb

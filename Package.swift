@@ -101,7 +101,7 @@ let package = Package(
             name: "CommandLine",
             dependencies: [
                 "Acting", "Actions", "Agent", "Analytics", "CPlatform", "Enrichment", "Environment", "Feed",
-                "Hashing", "InstalledRules", "JSON", "Netlink", "Platform", "Rules", "SystemBus", "WiFi",
+                "Hashing", "InstalledRules", "JSON", "Netlink", "PAM", "Platform", "Rules", "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
@@ -118,6 +118,17 @@ let package = Package(
         .executableTarget(name: "vicinity-probe", dependencies: ["ProbeHelper"], swiftSettings: strict),
         // C: no Swift in the processes of PAM.
         .executableTarget(name: "second-factor-needed", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
+
+        // What Examples/Package.swift builds as well, for tests.
+        .executableTarget(
+            name: "example-print-changes", dependencies: ["Vicinity"], path: "Examples/Sources/print-changes",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "example-require-second-factor", dependencies: ["Vicinity"],
+            path: "Examples/Sources/require-second-factor", swiftSettings: strict),
+        .executableTarget(
+            name: "example-status-line", dependencies: ["Vicinity"], path: "Examples/Sources/status-line",
+            swiftSettings: strict),
 
         // Measurements, `make bench`.
         .executableTarget(
@@ -159,7 +170,7 @@ let package = Package(
             name: "FeedTests",
             dependencies: [
                 "Environment", "Feed", "Hashing", "JSON", "Netlink", "Platform", "SystemBus", "TestSupport", "Vicinity",
-                "WiFi",
+                "WiFi", "example-print-changes", "example-status-line",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -179,7 +190,8 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "Analytics", "CommandLine", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "WiFi",
+                "Analytics", "CommandLine", "Environment", "Feed", "JSON", "Netlink", "PAM", "Platform", "Rules",
+                "SystemBus", "WiFi",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -188,7 +200,7 @@ let package = Package(
                 "ActionProtocol", "Agent", "Analytics", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing",
                 "JSON",
                 "Netlink", "Platform",
-                "Rules", "PAM", "SystemBus", "TestSupport", "WiFi",
+                "Rules", "PAM", "SystemBus", "TestSupport", "Vicinity", "WiFi",
             ],
             swiftSettings: strict),
     ],

@@ -76,6 +76,7 @@ final class Performer {
         case .cancel(let id): running[id]?.task.cancel()
         case .portal(let digest, let state): tellOfPortal(digest, state)
         case .prepare: edges.prepare()
+        case .resetProxy(let id): resetProxy(id, answer)
         case .verify(let daemon): reconciler.verify(daemon.forgets)
         case .protect(let delay):
             protect(after: delay * 1_000) { answer(.settled(pass: nil)) }
@@ -83,6 +84,21 @@ final class Performer {
         case .release:
             (agents, users) = (nil, [])
             reconciler.declare([], then: { answer(.settled(pass: nil)) })
+        }
+    }
+
+    private func resetProxy(_ id: UInt64, _ answer: @escaping (HelperReport) -> Void) {
+        ActionActor.task {
+            var end = ActionEnd(.succeeded)
+            do throws(JournalError) {
+                let rows = try await reconciler.resetProxy()
+                end.output = Array(rows.compactMap(\.line).map { "\($0)\n" }.joined().utf8)
+                let problems = rows.compactMap(\.problem)
+                if !problems.isEmpty { end = ActionEnd(.failed, because: problems.joined(separator: "; ")) }
+            } catch {
+                end = ActionEnd(.failed, because: "\(error); what is ours is not known")
+            }
+            answer(.ended(id: id, end))
         }
     }
 

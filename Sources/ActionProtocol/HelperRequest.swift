@@ -21,6 +21,9 @@ public enum HelperRequest: Hashable, Sendable {
     case prepare
     /// A daemon was started anew and may have forgotten what shall hold.
     case verify(Daemon)
+    /// Take away what rules have set of the proxy, whether or not they hold. Ends with `HelperReport.ended`, whose output
+    /// tells what was there.
+    case resetProxy(id: UInt64)
     /// Undo what lowers protection unless a `hold` comes within so many milliseconds. Of root only.
     case protect(after: Int64)
     /// Undo everything, as before the helper is taken away. Of root only.
@@ -130,6 +133,9 @@ extension HelperRequest {
             case .verify(let daemon):
                 writer.field("do", "verify")
                 writer.field("daemon", daemon.rawValue)
+            case .resetProxy(let id):
+                writer.field("do", "reset-proxy")
+                writer.field("id", id)
             case .protect(let delay):
                 writer.field("do", "protect")
                 writer.field("after_ms", delay)
@@ -168,6 +174,9 @@ extension HelperRequest {
         case "verify":
             guard let daemon = value["daemon"]?.string.flatMap(Daemon.init) else { return nil }
             self = .verify(daemon)
+        case "reset-proxy":
+            guard let id = Name.identifier(value["id"]) else { return nil }
+            self = .resetProxy(id: id)
         case "protect":
             guard let delay = value["after_ms"]?.integer, (0...HelperRequest.maximumDelay).contains(delay) else {
                 return nil
@@ -181,7 +190,7 @@ extension HelperRequest {
     /// Whether only root may ask for it.
     public var takesRoot: Bool {
         switch self {
-        case .hold, .run, .cancel, .portal, .prepare, .verify: false
+        case .hold, .run, .cancel, .portal, .prepare, .verify, .resetProxy: false
         case .protect, .release: true
         }
     }

@@ -1,3 +1,4 @@
+package import ActionProtocol
 internal import Actions
 internal import Analytics
 package import Environment
@@ -48,6 +49,7 @@ package final class Agent {
     private var sleepLock: SleepLock?
     private var heartbeat: Heartbeat?
     private var secondFactorQueries: SecondFactorQueries?
+    private var lastProgramFactor: UInt64 = 0
     private var ruleProblems: [String] = []
     private var problems: [String: String] = [:]
 
@@ -387,8 +389,11 @@ package final class Agent {
 
     // MARK: Second factors
 
-    private var maySkipSecondFactor: Bool {
-        engine.maySkipSecondFactor && !broker.hasOpenDemand && !dispatcher.isFactorDue
+    private var maySkipSecondFactor: Bool { !factorStanding.isNeeded }
+
+    private var factorStanding: FactorStanding {
+        if let open = broker.openDemand ?? dispatcher.dueFactor { return engine.demand(of: open.rule, on: open.edge) }
+        return engine.factorStanding
     }
 
     /// - Returns: why not.
@@ -483,4 +488,27 @@ extension Agent: Controlled {
     package func reload(_ done: @escaping (Int) -> Void) {
         source?.reload { [unowned self] in done(ruleProblems.count) }
     }
+
+    package func resetProxy(by user: String, _ done: @escaping (ActionEnd) -> Void) {
+        Log.write(.notice, "the machine's proxy is taken away by \(user)")
+        dispatcher.resetProxy(done)
+    }
+
+    package func factorStatus(_ done: @escaping (FactorStatus) -> Void) {
+        guard let secondFactorQueries else { return done(FactorStatus(FactorStanding(.unknown))) }
+        secondFactorQueries.read { [unowned self] isCurrent in
+            let standing = isCurrent ? factorStanding : FactorStanding(.unknown)
+            let rule = standing.rule.flatMap { engine.ruleSet.rule(named: $0) }
+            done(FactorStatus(standing, because: rule.map { engine.because(of: $0) }))
+        }
+    }
+
+    package func requireFactor(_ caller: FactorCaller, _ done: @escaping (FactorEnd) -> Void) -> UInt64 {
+        lastProgramFactor += 1
+        let demand = FactorDemand(lastProgramFactor, by: caller)
+        broker.demand(demand, done)
+        return demand.identifier
+    }
+
+    package func withdrawFactor(_ identifier: UInt64) { broker.cancel(identifier) }
 }

@@ -13,6 +13,12 @@ package enum ControlRequest: Hashable {
     case grantPermission(user: UInt32)
     case revokePermission(user: UInt32)
     case listGrants
+    /// Take away what rules have set of the machine's proxy.
+    case resetProxy
+    /// Whether PAM stacks have to ask for the second factor.
+    case factorStatus
+    /// The caller wants a second factor of whom it runs for.
+    case requireFactor(reason: String)
 
     package static var methods: [BusObject.Method] {
         [
@@ -26,6 +32,10 @@ package enum ControlRequest: Hashable {
             BusObject.Method("GrantPermission", takes: "u", returns: "s", parameters: "user\0permission\0"),
             BusObject.Method("RevokePermission", takes: "u", returns: "s", parameters: "user\0permission\0"),
             BusObject.Method("ListGrants", takes: "", returns: "au", parameters: "users\0"),
+            BusObject.Method("ResetProxy", takes: "", returns: "s", parameters: "removed\0"),
+            BusObject.Method("SecondFactorStatus", takes: "", returns: "a{sv}", parameters: "status\0"),
+            BusObject.Method(
+                "RequireSecondFactor", takes: "s", returns: "s", parameters: "reason\0outcome\0"),
         ]
     }
 
@@ -50,6 +60,11 @@ package enum ControlRequest: Hashable {
             guard let user = ControlRequest.user(values[0]) else { return nil }
             self = .revokePermission(user: user)
         case ("ListGrants", 0): self = .listGrants
+        case ("ResetProxy", 0): self = .resetProxy
+        case ("SecondFactorStatus", 0): self = .factorStatus
+        case ("RequireSecondFactor", 1):
+            guard let reason = values[0].text, reason.utf8.count <= FactorCaller.reasonLimit else { return nil }
+            self = .requireFactor(reason: reason)
         default: return nil
         }
     }
@@ -58,8 +73,24 @@ package enum ControlRequest: Hashable {
     var heldRule: String? {
         switch self {
         case .hold(let rule, _, _, _), .release(let rule): rule
-        case .run, .reload, .requestPermission, .grantPermission, .revokePermission, .listGrants: nil
+        case .run, .reload, .requestPermission, .grantPermission, .revokePermission, .listGrants, .resetProxy,
+            .factorStatus, .requireFactor:
+            nil
         }
+    }
+
+    /// Whether it is about second factors.
+    var isOfFactor: Bool {
+        switch self {
+        case .factorStatus, .requireFactor: true
+        default: false
+        }
+    }
+
+    /// Why a method took nothing of what it was given.
+    static func problem(with method: String) -> String {
+        method == "RequireSecondFactor"
+            ? "a reason has \(FactorCaller.reasonLimit) octets at most" : "no rule can have that name"
     }
 
     /// What the person is told who is asked: `hold the rule nas on`
@@ -73,6 +104,9 @@ package enum ControlRequest: Hashable {
         case .grantPermission(let user): "let the user with the number \(user) see which networks this machine is on"
         case .revokePermission(let user): "let the user with the number \(user) no longer see which networks it is on"
         case .listGrants: "see who may see which networks this machine is on"
+        case .resetProxy: "take away the proxy that rules have set on this machine"
+        case .factorStatus: "see whether a second factor is needed"
+        case .requireFactor: "have a second factor asked for"
         }
     }
 

@@ -1,3 +1,4 @@
+package import ActionProtocol
 internal import Feed
 package import Platform
 package import Rules
@@ -13,6 +14,18 @@ package protocol Controlled: AnyObject {
     func run(_ rule: String, by user: String) throws(OverrideError)
     /// - Parameter done: given how many problems there are.
     func reload(_ done: @escaping (Int) -> Void)
+    /// Takes away what rules have set of the machine's proxy.
+    ///
+    /// - Parameter done: called once, at a later time.
+    func resetProxy(by user: String, _ done: @escaping (ActionEnd) -> Void)
+    /// Whether a second factor is needed, by what the kernel says after this.
+    func factorStatus(_ done: @escaping (FactorStatus) -> Void)
+    /// Has the person asked for whom a program runs.
+    ///
+    /// - Parameter done: called once, at a later time.
+    /// - Returns: what `withdrawFactor` takes.
+    func requireFactor(_ caller: FactorCaller, _ done: @escaping (FactorEnd) -> Void) -> UInt64
+    func withdrawFactor(_ identifier: UInt64)
 }
 
 /// The agent's object on the system bus: `/io/vicinity` of `io.vicinity`, with the interface `io.vicinity.Manager1`.
@@ -36,17 +49,27 @@ package final class ControlService {
         case restricted = "io.vicinity.Error.Restricted"
         /// What was asked for could not be kept.
         case notKept = "io.vicinity.Error.NotKept"
+        /// What was to be taken away stays, or some of it.
+        case notReset = "io.vicinity.Error.NotReset"
+        /// The second factor was asked for and not given.
+        case factorDenied = "io.vicinity.Error.SecondFactorDenied"
+        /// Nobody gave it in time.
+        case factorExpired = "io.vicinity.Error.SecondFactorExpired"
+        /// Nobody could be asked for it.
+        case factorUnavailable = "io.vicinity.Error.SecondFactorUnavailable"
         /// The same call may succeed if a person may be asked.
         case needsPerson = "org.freedesktop.DBus.Error.InteractiveAuthorizationRequired"
     }
 
     private let names: UserNames
-    private let bus: SystemBus
+    let bus: SystemBus
     private let authority: PolicyAuthority
-    private unowned let target: any Controlled
-    private let permissions: PermissionBook
+    unowned let target: any Controlled
+    let permissions: PermissionBook
     private var object: BusObject?
-    private var waiting = WaitingCalls()
+    var waiting = WaitingCalls()
+    /// Programs whose user is asked for a second factor.
+    var factorRequests: [ObjectIdentifier: FactorRequest] = [:]
     /// Told what is wrong, nil once nothing is.
     private let report: (String?) -> Void
 
@@ -70,6 +93,7 @@ package final class ControlService {
         bus.onConnect = { [unowned self] in serve() }
         bus.onLoss = { [unowned self] in
             object?.withdraw()
+            withdrawFactors()
             report("the system bus is gone: no rule can be held or run by hand")
         }
     }
@@ -81,6 +105,7 @@ package final class ControlService {
 
     package func stop() {
         object?.withdraw()
+        withdrawFactors()
         bus.close()
     }
 
@@ -108,7 +133,7 @@ package final class ControlService {
 
     private func take(_ call: BusCall) {
         guard let request = ControlRequest(call.method, call.values) else {
-            return refuse(call, .invalid, "no rule can have that name")
+            return refuse(call, .invalid, ControlRequest.problem(with: call.method))
         }
         guard waiting.enter(call.sender) else {
             return refuse(call, .busy, "too many calls wait for an answer; try again later")
@@ -126,7 +151,8 @@ package final class ControlService {
 
     private func authorize(_ request: ControlRequest, _ call: BusCall, _ user: UInt32) {
         if case .requestPermission = request { return authorizeReading(request, call, user) }
-        if user == 0 { return carryOut(request, call, user, isUsers: false) }
+        // Everybody may have themselves asked, and PAM stacks tell everybody whether they ask.
+        if user == 0 || request.isOfFactor { return carryOut(request, call, user, isUsers: false) }
         if case .revokePermission(user) = request {
             // What is one's own everybody may give back.
             guard waiting.change(user, at: Timestamp.now().boottime) else {
@@ -201,6 +227,17 @@ package final class ControlService {
                 target.reload { [weak self] problems in
                     self?.finish(call) { _ in call.answer([.unsigned(UInt32(clamping: problems))]) }
                 }
+            case .resetProxy:
+                target.resetProxy(by: name) { [weak self] end in
+                    self?.finish(call) { service in
+                        guard end.result == .succeeded else {
+                            return service.refuse(call, .notReset, end.because ?? "it was not taken away")
+                        }
+                        call.answer([.text(String(decoding: end.output, as: UTF8.self))])
+                    }
+                }
+            case .factorStatus: tellFactorStatus(user, call)
+            case .requireFactor(let reason): requireFactor(reason, user, name, call)
             case .requestPermission: grant(user, call, by: name)
             case .grantPermission(let other): grant(other, call, by: name)
             case .revokePermission(let other): revoke(other, call, by: name)
@@ -252,12 +289,12 @@ package final class ControlService {
         refuse(call, .restricted, "the administrator's configuration forbids it: [permission] of vicinity.toml")
     }
 
-    private func finish(_ call: BusCall, _ body: (ControlService) -> Void) {
+    func finish(_ call: BusCall, _ body: (ControlService) -> Void) {
         waiting.leave(call.sender)
         body(self)
     }
 
-    private func refuse(_ call: BusCall, _ refusal: Refusal, _ text: String) { call.refuse(refusal.rawValue, text) }
+    func refuse(_ call: BusCall, _ refusal: Refusal, _ text: String) { call.refuse(refusal.rawValue, text) }
 
     private func refuse(_ call: BusCall, polkit verdict: PolicyAuthority.Verdict, _ action: String) {
         switch verdict {

@@ -20,13 +20,23 @@ final class PolicyAuthority {
     enum Subject: Hashable {
         /// Whoever has a unique name on the bus. The name is nobody else's ever, unlike the number of a process.
         case busName(String)
-        /// Whoever sits at a session, by logind's identifier.
-        case session(String)
+        /// A process, as the user that is named. polkit finds the session, and whoever asks people there, by the process.
+        ///
+        /// A session itself is none: polkitd 122 aborts where its rules are to look at one.
+        case process(UInt32, user: UInt32)
 
         fileprivate var argument: BusArgument {
             switch self {
             case .busName(let name): .structure([.text("system-bus-name"), .properties(["name": .text(name)])])
-            case .session(let id): .structure([.text("unix-session"), .properties(["session-id": .text(id)])])
+            case .process(let number, let user):
+                .structure([
+                    .text("unix-process"),
+                    .properties([
+                        // polkit looks up when it started.
+                        "pid": .unsigned(number), "start-time": .unsigned64(0),
+                        "uid": .signed(Int32(bitPattern: user)),
+                    ]),
+                ])
             }
         }
     }

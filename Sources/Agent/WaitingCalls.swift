@@ -6,11 +6,15 @@ package struct WaitingCalls {
     /// Of those, how many polkit is being asked about; root's never are.
     package static let askedPerUser = 4
     package static let asked = 16
+    /// Of those, how many wait for a user's second factor. They can wait for as long as a screen is locked.
+    package static let factorsPerUser = 4
+    package static let factors = 16
     /// How often within a minute a user may hold and release what takes nobody's leave.
     package static let changesPerMinute = 20
 
     private var bySender: [String: Int] = [:]
     private var byUser: [UInt32: Int] = [:]
+    private var factorsByUser: [UInt32: Int] = [:]
     private var changes: [UInt32: [Int64]] = [:]
 
     package init() {}
@@ -41,6 +45,20 @@ package struct WaitingCalls {
     package mutating func answered(_ user: UInt32) {
         guard let count = byUser[user] else { return }
         byUser[user] = count > 1 ? count - 1 : nil
+    }
+
+    /// - Returns: whether one more may wait for a second factor; then `demanded(_:)` has to follow.
+    package mutating func demand(_ user: UInt32) -> Bool {
+        guard factorsByUser[user, default: 0] < Self.factorsPerUser,
+            factorsByUser.values.reduce(0, +) < Self.factors
+        else { return false }
+        factorsByUser[user, default: 0] += 1
+        return true
+    }
+
+    package mutating func demanded(_ user: UInt32) {
+        guard let count = factorsByUser[user] else { return }
+        factorsByUser[user] = count > 1 ? count - 1 : nil
     }
 
     /// Notes that a user changes something by right of `user-hold`.

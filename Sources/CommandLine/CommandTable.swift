@@ -18,9 +18,8 @@ enum CommandTable {
             (
                 "Besides",
                 [
-                    DoctorCommand.self, PermissionCommand.self, RecordCommand.self, SessionCommand.self,
-                    CompletionCommand.self,
-                    HelpCommand.self, VersionCommand.self,
+                    DoctorCommand.self, PermissionCommand.self, SecondFactorCommand.self, RecordCommand.self,
+                    SessionCommand.self, CompletionCommand.self, HelpCommand.self, VersionCommand.self,
                 ]
             ),
         ]

@@ -18,14 +18,22 @@ struct ManagerCall {
 
     let method: String
     let arguments: [BusArgument]
+    /// How long a person may take, µs.
+    private let patience: UInt64
+    /// Whether polkit may ask the person on this terminal.
+    private let mayAskHere: Bool
 
     /// µs: with a person who types a password, and without.
-    private static let patience: UInt64 = 180_000_000
+    static let patience: UInt64 = 180_000_000
     private static let limit: UInt64 = 20_000_000
 
-    init(_ method: String, _ arguments: [BusArgument] = []) {
+    init(
+        _ method: String, _ arguments: [BusArgument] = [], patience: UInt64 = patience, mayAskHere: Bool = true
+    ) {
         self.method = method
         self.arguments = arguments
+        self.patience = patience
+        self.mayAskHere = mayAskHere
     }
 
     /// Calls, and where polkit demands that a person authenticates, once more, with one who may be asked.
@@ -35,7 +43,7 @@ struct ManagerCall {
             return first
         }
         // On a terminal without a desktop nobody else would ask.
-        let agent = isatty(STDIN_FILENO) == 1 ? TextAuthenticationAgent() : nil
+        let agent = mayAskHere && isatty(STDIN_FILENO) == 1 ? TextAuthenticationAgent() : nil
         defer { agent?.stop() }
         return try call(mayAsk: true)
     }
@@ -54,7 +62,7 @@ struct ManagerCall {
         }
         bus.call(
             ControlService.name, ControlService.path, ControlService.interface, method, arguments,
-            limit: mayAsk ? ManagerCall.patience : ManagerCall.limit, mayAsk: mayAsk
+            limit: mayAsk ? patience : ManagerCall.limit, mayAsk: mayAsk
         ) { reply in
             switch reply {
             case .values(let values): outcome = .answered(values)
@@ -94,8 +102,9 @@ extension ManagerCall {
     private static func status(of error: String) -> Int32 {
         switch error {
         case "io.vicinity.Error.UnknownRule": 68
-        case ControlService.Refusal.restricted.rawValue: 77
-        case ControlService.Refusal.notKept.rawValue: 74
+        case ControlService.Refusal.restricted.rawValue, ControlService.Refusal.factorDenied.rawValue: 77
+        case ControlService.Refusal.factorExpired.rawValue, ControlService.Refusal.factorUnavailable.rawValue: 75
+        case ControlService.Refusal.notKept.rawValue, ControlService.Refusal.notReset.rawValue: 74
         case "io.vicinity.Error.TooLong", ControlService.Refusal.invalid.rawValue: 64
         case let name
         where name.hasPrefix("io.vicinity.Error.") && name != ControlService.Refusal.notAuthorized.rawValue:

@@ -13,7 +13,8 @@ enum ProxyCommand: Subcommand {
     static let operandKinds: [WordKind] = [.words(["status", "reset"])]
     static let summary = "Tell what each place that programs take their proxy from holds now, or take ours away."
     static let options: [Arguments.Option] = [
-        .format
+        Arguments.Option("machine", nil, "reset: the machine's places, not the session's"),
+        .format,
     ]
 
     static let notes = """
@@ -21,26 +22,36 @@ enum ProxyCommand: Subcommand {
         asks for by /run/vicinity/proxy.json; "foreign" somebody else set.
 
         reset takes away from the session's places what rules have set there and nobody has changed since, going by the
-        session's journal. A rule that holds sets it anew when it is next entered. The machine's places stay as they
-        are.
+        session's journal. With --machine, or as root, it has the agent take away what rules have set in the machine's
+        places (APT, variables, /run/vicinity/proxy.*); whoever is not root authenticates as an administrator
+        (io.vicinity.manage). A rule that holds sets it anew when it is next entered, or when the network changes:
+        `vicinity hold RULE off` keeps it away.
 
-        Exit status: 0, 64 usage, 74 a place cannot be read or written, 77 there is no session of this user's.
+        Exit status: 0, 64 usage, 69 the agent does not run, 74 a place cannot be read or written, 77 there is no session
+        of this user's, or you may not.
         """
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         try arguments.expectOperands(1...1, "\"status\" or \"reset\"")
         switch arguments.operands.first {
         case "status": return try status(arguments)
-        case "reset": return reset()
+        case "reset": return arguments.has("machine") || geteuid() == 0 ? try resetMachine() : resetSession()
         default: throw UsageError(description: "expected \"status\" or \"reset\"")
         }
     }
 
-    private static func reset() -> Int32 {
-        guard geteuid() != 0, let state = SessionProgram.stateDirectory else {
-            Output.error(
-                "the machine's places are put back when the rule ends; `/usr/libexec/vicinity-act --release` undoes "
-                    + "everything that rules have set, and a user resets those of the session")
+    private static func resetMachine() throws -> Int32 {
+        let outcome = try ManagerCall("ResetProxy").outcome()
+        guard case .answered(let values) = outcome else { return ManagerCall.report(outcome) }
+        let lines = (values.first?.text ?? "").split(separator: "\n")
+        for line in lines { Output.line(String(line).terminalText) }
+        if lines.isEmpty { Output.line("nothing of ours in the machine's places") }
+        return 0
+    }
+
+    private static func resetSession() -> Int32 {
+        guard let state = SessionProgram.stateDirectory else {
+            Output.error("there is no session of this user's; --machine resets the machine's places")
             return 77
         }
         let loop = ActionActor.shared.loop
@@ -53,7 +64,7 @@ enum ProxyCommand: Subcommand {
             do throws(JournalError) {
                 let rows = try await ProxyReset.run(in: session, journal: "\(state)/journal.json")
                 for row in rows {
-                    if !row.removed.isEmpty { Output.line("\(row.place): \(row.removed.joined(separator: ", "))") }
+                    if let line = row.line { Output.line(line) }
                     if let problem = row.problem {
                         Output.error(problem)
                         end.withLock { $0 = 74 }

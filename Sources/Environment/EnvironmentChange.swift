@@ -41,6 +41,7 @@ public struct EnvironmentChange: Hashable, Sendable {
     }
 }
 
+/// An interface as a change names it.
 public struct InterfaceReference: Hashable, Sendable {
     public var index: Int32
     public var name: String

@@ -64,6 +64,7 @@ public struct Interface: Hashable, Sendable {
     }
 }
 
+/// What carries a link.
 public enum LinkKind: String, Hashable, Sendable {
     case wifi, ethernet, cellular, bluetooth, tunnel, virtual, loopback, unknown
 }
@@ -74,6 +75,7 @@ public enum OperationalState: UInt8, Hashable, Sendable {
     case notPresent, down, lowerLayerDown, testing, dormant, up
 }
 
+/// An address of an interface, with the length of its network's prefix.
 public struct InterfaceAddress: Hashable, Sendable {
     public var address: IPAddress
     public var prefixLength: UInt8
@@ -98,6 +100,7 @@ public struct LinkEvidence: Hashable, Sendable {
     public init() {}
 }
 
+/// The router that a default route of a link leads to.
 public struct Gateway: Hashable, Sendable {
     public var address: IPAddress
     /// From the neighbour table; nil while it is not resolved.
@@ -188,6 +191,7 @@ public struct PrimaryRoute: Hashable, Sendable {
     }
 }
 
+/// Who is asked for names of the link with the way to the internet, and in which domains.
 public struct DNSConfiguration: Hashable, Sendable {
     public var servers: [IPAddress] = []
     public var searchDomains: [String] = []

@@ -53,6 +53,7 @@ public enum Query: Hashable, Sendable {
     case inventory(ResyncCause)
 }
 
+/// What the kernel answered to a question.
 public enum Answer: Sendable {
     /// Nil: nobody can tell, as in a recording.
     case association(index: Int32, generation: UInt32, AssociationReport?)
@@ -83,6 +84,7 @@ public struct AssociationReport: Sendable {
     }
 }
 
+/// The route that a packet to the internet would take.
 public enum PathReport: Sendable {
     case route(RouteEntry)
     case unreachable

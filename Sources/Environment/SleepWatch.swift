@@ -11,15 +11,16 @@ final class SleepWatch {
 
     private let bus: SystemBus
     private let observe: (Observation) -> Void
-    private var isSleeping = false
-    private var clocks = SleepClocks()
+    private var state = SleepState()
     private var watch: ClockWatch?
 
     init(_ bus: SystemBus, on loop: EventLoop, _ observe: @escaping (Observation) -> Void) {
         self.bus = bus
         self.observe = observe
         // The kernel calls it off on waking as it does when the time is set.
-        watch = try? ClockWatch(on: loop) { [unowned self] in lookAtClocks() }
+        watch = try? ClockWatch(on: loop) { [unowned self] in
+            for observation in state.clocksWereSet() { self.observe(observation) }
+        }
     }
 
     /// To be called when the bus is there, and when it is again.
@@ -28,7 +29,7 @@ final class SleepWatch {
             "sender='\(SleepWatch.logind)',path='\(SleepWatch.path)',interface='\(SleepWatch.manager)',"
                 + "member='PrepareForSleep'"
         ) { [unowned self] _, values in
-            if let isStarting = values.first?.flag { turn(isStarting) }
+            if let isStarting = values.first?.flag { said(isStarting) }
         }
         bus.watchOwner(of: SleepWatch.logind) { [unowned self] _ in ask() }
         ask()
@@ -41,47 +42,14 @@ final class SleepWatch {
             [.text(SleepWatch.manager), .text("PreparingForSleep")]
         ) { [unowned self] reply in
             switch reply {
-            case .values(let values): if let flag = values.first?.flag, flag != isSleeping { turn(flag) }
-            case .absent: if isSleeping { turn(false) }
+            case .values(let values): if let flag = values.first?.flag, flag != state.isSleeping { said(flag) }
+            case .absent: if state.isSleeping { said(false) }
             case .failed: break
             }
         }
     }
 
-    private func turn(_ isSleeping: Bool) {
-        self.isSleeping = isSleeping
-        _ = clocks.sleptSince()
-        observe(isSleeping ? .suspending : .resumed)
-    }
-
-    private func lookAtClocks() {
-        guard clocks.sleptSince() >= SleepClocks.leastSleep, !isSleeping else { return }
-        observe(.suspending)
-        observe(.resumed)
-    }
-}
-
-/// The two clocks that differ in the time asleep, clock_gettime(2).
-struct SleepClocks {
-    /// What counts as sleep (µs): reading two clocks takes a moment in itself.
-    static let leastSleep: Int64 = 100_000
-
-    private var asleep: Int64
-
-    init(asleep: Int64 = now()) { self.asleep = asleep }
-
-    /// How long the machine slept since this was asked last (µs).
-    mutating func sleptSince(asleep now: Int64 = now()) -> Int64 {
-        defer { asleep = now }
-        return now - asleep
-    }
-
-    /// The time asleep since boot (µs).
-    static func now() -> Int64 {
-        var (boottime, monotonic) = (timespec(), timespec())
-        unsafe clock_gettime(CLOCK_MONOTONIC, &monotonic)
-        unsafe clock_gettime(CLOCK_BOOTTIME, &boottime)
-        return (Int64(boottime.tv_sec) - Int64(monotonic.tv_sec)) * 1_000_000
-            + (Int64(boottime.tv_nsec) - Int64(monotonic.tv_nsec)) / 1_000
+    private func said(_ isSleeping: Bool) {
+        observe(state.managerSaid(isSleeping))
     }
 }

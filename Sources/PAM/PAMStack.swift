@@ -7,6 +7,8 @@ public struct PAMStack: Hashable, Sendable {
         public var control: PAMControl
         /// Without its directory and ending: `pam_oath`.
         public var name: String
+        /// As the line has it: a path, or a name below the directory of modules.
+        public var written: String
         public var arguments: [String]
         /// `-auth`: skipped where the module is not installed.
         public var maySkip: Bool
@@ -23,6 +25,8 @@ public struct PAMStack: Hashable, Sendable {
     }
 
     public var items: [Item]
+
+    init(items: [Item]) { self.items = items }
 
     /// Every line, in order.
     public var modules: [Module] { PAMStack.modules(in: items) }
@@ -117,6 +121,7 @@ private struct PAMReader {
                     .module(
                         PAMStack.Module(
                             control: control, name: name.hasSuffix(".so") ? String(name.dropLast(3)) : name,
+                            written: words[2],
                             arguments: Array(words[3...]), maySkip: maySkip, file: file, line: number)))
             }
         }

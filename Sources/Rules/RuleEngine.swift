@@ -416,12 +416,13 @@ public struct RuleEngine: Sendable {
         }
     }
 
-    /// Gives a target to one of the rules that want something of it: the highest priority, then the last in the files.
+    /// Gives a target to one of the rules that want something of it: what is undeniable, the highest priority, then the
+    /// last in the files.
     private mutating func grant(_ target: StateAction.Target, _ decisions: inout [Decision]) {
         let candidates = (claims[target] ?? []).sorted()
         let best = candidates.max { left, right in
-            let (first, second) = (ruleSet.rules[left.rule].priority, ruleSet.rules[right.rule].priority)
-            return (first, left.rule, left.index) < (second, right.rule, right.index)
+            let (first, second) = (weight(left), weight(right))
+            return (first.0, first.1, left.rule, left.index) < (second.0, second.1, right.rule, right.index)
         }
         let wish = best.map { request($0) }
         for claim in candidates where claim != best {
@@ -443,6 +444,11 @@ public struct RuleEngine: Sendable {
         let previous = granted[target].map { request($0) }
         granted[target] = best
         if previous?.action != wish?.action { decisions.append(.stateChanged(target, wish)) }
+    }
+
+    private func weight(_ claim: Claim) -> (Int, Int) {
+        let rule = ruleSet.rules[claim.rule]
+        return (rule.states[claim.index].value.isUndeniable ? 1 : 0, rule.priority)
     }
 
     private func request(_ claim: Claim) -> StateRequest {

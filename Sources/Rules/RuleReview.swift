@@ -186,6 +186,7 @@ struct RuleReview {
                     comparisons += 1
                     guard comparisons <= RuleReview.comparisonLimit else { break }
                     if earlier.action.value != later.action.value, earlier.rule.priority == later.rule.priority,
+                        !earlier.action.value.isUndeniable, !later.action.value.isUndeniable,
                         canHoldTogether(earlier.rule, later.rule)
                     {
                         found = earlier

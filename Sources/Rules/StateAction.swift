@@ -144,6 +144,10 @@ extension StateAction {
         }
     }
 
+    /// Whether it counts whatever the priority of rules that want something else: PAM stacks let nobody off while any rule
+    /// demands the factor.
+    var isUndeniable: Bool { self == .pam(.require) }
+
     /// Zones of firewalld that let nothing in of their own accord.
     static let protectiveZones: Set = ["public", "drop", "block"]
 

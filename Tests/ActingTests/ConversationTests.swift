@@ -126,6 +126,26 @@ struct ConversationTests {
         #expect(processes.count == 2 && eventually { !processes.contains { isAlive($0) } })
     }
 
+    /// Though the rules hold: somebody sits there without a way out. What was there before them stays away, too.
+    @Test func theProxyIsTakenAwayWhileRulesHold() throws {
+        let place = try Workplace()
+        let helper = try place.machine.helper()
+        let agent = try #require(helper.connect())
+        #expect(agent.hold(place.digest, Workplace.first) != nil)
+        agent.ask(.resetProxy(id: 5))
+        guard case .ended(5, let end)? = agent.next() else { throw PrivateMachine.Impossible() }
+        #expect(end.result == .succeeded)
+        let places = String(decoding: end.output, as: UTF8.self).split(separator: "\n").map { $0.prefix { $0 != ":" } }
+        #expect(Set(places).count == 3)
+        let own = "/etc/apt/apt.conf.d/10own"
+        #expect(place.machine.files().filter { !$0.value.isEmpty } == place.before.filter { $0.key == own })
+        // Nothing of it is put back by leaving, since somebody else has changed it.
+        #expect(agent.hold(place.digest, []) != nil)
+        agent.ask(.resetProxy(id: 6))
+        guard case .ended(6, let second)? = agent.next() else { throw PrivateMachine.Impossible() }
+        #expect(second.result == .succeeded && second.output.isEmpty)
+    }
+
     // MARK: Who may
 
     /// As another user: the first line that comes, or whether it is hung up on.

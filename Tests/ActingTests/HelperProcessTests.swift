@@ -83,6 +83,18 @@ struct HelperProcessTests {
 
         func hangUp() { _ = shutdown(connection.rawValue, Int32(SHUT_RDWR)) }
         func send(_ octets: [UInt8]) { #expect(UnixSocket.send(octets[...], on: connection.rawValue) == octets.count) }
+        /// Says all of it, however long that takes; false where it has been hung up on.
+        func says(_ octets: [UInt8]) -> Bool {
+            var rest = octets[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes {
+                    Glibc.send(connection.rawValue, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+                guard count > 0 else { return false }
+                rest = rest.dropFirst(count)
+            }
+            return true
+        }
         func ask(_ request: HelperRequest) { send(request.line) }
         func next() -> HelperReport? { reader.next().flatMap { HelperReport(line: $0) } }
         var isHungUpOn: Bool { reader.next() == nil && reader.hasEnded }
@@ -146,6 +158,47 @@ struct HelperProcessTests {
         let agent = try place.connect()
         let line = HelperRequest.hold(pass: 1, digest: place.digest, []).line
         for octet in line { agent.send([octet]) }
+        #expect(agent.next() == .settled(pass: 1))
+    }
+
+    /// Half a request keeps nobody waiting but who makes it.
+    @Test func halfARequestHoldsUpNobody() throws {
+        let place = try Place(rules: Self.rules)
+        let line = HelperRequest.hold(pass: 1, digest: place.digest, []).line
+        let slow = try (0..<6).map { _ in
+            let connection = try place.connect()
+            connection.send(Array(line.dropLast()))
+            return connection
+        }
+        let agent = try place.connect()
+        agent.ask(.hold(pass: 2, digest: place.digest, []))
+        #expect(agent.next() == .settled(pass: 2))
+        #expect(try place.status("--protect") == 0)
+        agent.hangUp()
+        // It was not lost either.
+        for connection in slow {
+            connection.send([0x0A])
+            #expect(connection.next() == .settled(pass: 1))
+            connection.hangUp()
+        }
+    }
+
+    /// The helper keeps so much for one who asks and never reads an answer, and then does without.
+    @Test func whoNeverReadsIsHungUpOn() throws {
+        let place = try Place(rules: Self.rules)
+        let deaf = try place.connect()
+        // Each of them is answered: no such rule.
+        let states = (0..<HelperRequest.maximumStates).map {
+            NamedState(rule: "none", index: $0, record: EventRecord(event: "rule.activated"))
+        }
+        var rounds = 0
+        // The answers fill what there is for them: some megabytes.
+        while deaf.says(HelperRequest.hold(pass: UInt64(rounds), digest: place.digest, states).line), rounds < 200 {
+            rounds += 1
+        }
+        #expect(rounds < 200)
+        let agent = try place.connect()
+        agent.ask(.hold(pass: 1, digest: place.digest, []))
         #expect(agent.next() == .settled(pass: 1))
     }
 

@@ -38,6 +38,7 @@ import Testing
                     rule: "a", edge: .leave, index: 1, consequence: NamedConsequence(.failure, index: 65_535),
                     record: full)),
             .portal(digest: digest, NamedState(rule: "a", index: 2, record: full)), .cancel(id: 7), .prepare,
+            .resetProxy(id: 8),
             .verify(.firewalld), .verify(.networkManager), .protect(after: 0),
             .protect(after: HelperRequest.maximumDelay), .release,
         ]

@@ -12,7 +12,7 @@ private final class Manager: @unchecked Sendable {
     private struct State {
         var environment: [String]
         /// What environment.d(5) gave it: can be covered, never taken away.
-        let inherited: [String]
+        var inherited: [String]
         var isStopped = false
 
         var effective: [String] {
@@ -41,6 +41,9 @@ private final class Manager: @unchecked Sendable {
     }
 
     var environment: [String] { state.withLock { $0.effective.sorted() } }
+
+    /// `daemon-reload`: the files of environment.d(5) say this by now.
+    func reload(_ inherited: [String]) { state.withLock { $0.inherited = inherited } }
 
     func stop() {
         state.withLock { $0.isStopped = true }
@@ -159,6 +162,33 @@ struct UserEnvironmentTests {
         try await place.write(before)
         #expect(
             manager.environment.filter { !$0.hasSuffix("=") } == ["HTTPS_PROXY=http://mine:1", "no_proxy=mine.example"])
+    }
+
+    /// A package is installed, say, while a rule holds: its files of ours are the manager's own from then on.
+    @Test @ActionActor func whatTheManagerReadAgainIsCovered() async throws {
+        let session = try GNOMEPlaceTests.Session()
+        let manager = Manager(session.address, ["HTTPS_PROXY=http://mine:1", "HOME=/home/u"])
+        defer { manager.stop() }
+        let place = place(session)
+        var proxy = StateAction.Proxy(mode: .manual)
+        proxy.http = "http://proxy.example:3128"
+        let wanted = try #require(try proxy.wishes().first { $0.place == .userEnvironment }?.settings)
+        let names = Set(wanted.keys)
+        let before = try #require(try await place.read(names))
+        for _ in 0..<2 {
+            try await place.write(wanted)
+            manager.reload(["http_proxy=http://proxy.example:3128", "ALL_PROXY="])
+            #expect(try await place.read(names) == wanted)
+            try await place.write(before)
+            // As it was, for whoever compares; and nobody goes through the proxy.
+            #expect(try await place.read(names) == before)
+            #expect(
+                manager.environment.filter { !$0.hasSuffix("=") } == ["HOME=/home/u", "HTTPS_PROXY=http://mine:1"])
+        }
+        // A value of somebody else is theirs.
+        manager.reload(["http_proxy=http://other:1"])
+        try await place.write(["http_proxy": .unset])
+        #expect(try await place.read(["http_proxy"]) == ["http_proxy": .value("http://other:1")])
     }
 
     @Test @ActionActor func takesNoOtherVariableAndNoSecondLine() async throws {

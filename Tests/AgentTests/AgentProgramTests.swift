@@ -15,6 +15,7 @@ struct AgentProgramTests {
     /// Directories as the agent wants them: rules of root's, the rest its own.
     private final class Place {
         let directory = "/run/vicinity-test-\(UInt32.random(in: 0 ... .max))"
+        private var started: [Process] = []
 
         init(rules: String) throws {
             for name in ["", "/etc", "/etc/rules.d"] { try make(name, owner: 0) }
@@ -22,7 +23,11 @@ struct AgentProgramTests {
             try rules.write(toFile: directory + "/etc/rules.d/a.toml", atomically: true, encoding: .utf8)
         }
 
-        deinit { try? FileManager.default.removeItem(atPath: directory) }
+        deinit {
+            // A test that failed has ended none of them, and whoever waits for their output would wait for ever.
+            for process in started where process.isRunning { kill(process.processIdentifier, SIGKILL) }
+            try? FileManager.default.removeItem(atPath: directory)
+        }
 
         private func make(_ name: String, owner: UInt32) throws {
             try FileManager.default.createDirectory(
@@ -54,6 +59,7 @@ struct AgentProgramTests {
                 .merging(bus.map { ["DBUS_SYSTEM_BUS_ADDRESS": $0] } ?? [:]) { $1 }
                 .merging(environment) { $1 }
             try process.run()
+            started.append(process)
             return process
         }
 
@@ -85,6 +91,63 @@ struct AgentProgramTests {
             if value["type"]?.string == type { return lines }
         }
         return lines
+    }
+
+    /// What programs are told, and what PAM stacks are told, is the same.
+    @Test func whetherASecondFactorIsNeededIsOneAnswer() throws {
+        let bus = try ControlBus()
+        let place = try Place(rules: "")
+        func rules(_ demand: String) throws {
+            let text = """
+                [rule.alone]
+                on = "offline"
+                settle = "0s"
+                accept-weak-evidence = "a test"
+                pam = "\(demand)"
+                """
+            try text.write(toFile: place.directory + "/etc/rules.d/a.toml", atomically: true, encoding: .utf8)
+        }
+        try rules("skip")
+        let process = try place.agent(bus: bus.address)
+        defer { kill(process.processIdentifier, SIGKILL) }
+        var client = try place.connect(to: process)
+        #expect(read(&client, until: "rule.activated").last?["type"]?.string == "rule.activated")
+        let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent(".build/debug/vicinity").path
+        func vicinity(_ words: String...) throws -> ControlBus.Outcome {
+            let end = Timestamp.now().boottime + 20_000_000
+            while true {
+                let outcome = try bus.start([program, "second-factor"] + words, as: .tester).outcome()
+                // It may not have its name yet.
+                if outcome.status != 69 || Timestamp.now().boottime > end { return outcome }
+            }
+        }
+        func pam() throws -> String {
+            let connection = try UnixSocket.connect(to: place.directory + "/run/second-factor.sock")
+            UnixSocket.limitWaiting(connection.rawValue, seconds: 20)
+            var buffer = [UInt8](repeating: 0, count: 128)
+            let count = UnixSocket.receive(into: &buffer, on: connection.rawValue) ?? 0
+            let words = String(decoding: buffer[..<max(count, 0)], as: UTF8.self).split(separator: " ")
+            return words.count == 3 ? String(words[1]) : ""
+        }
+        let skipped = try vicinity("status")
+        #expect(skipped.status == 0 && skipped.output.contains("rule alone holds and lets it be skipped"), "\(skipped)")
+        #expect(skipped.output.hasSuffix("a.toml:5\n"))
+        #expect(try pam() == "skip")
+        let required = try vicinity("require")
+        #expect(required.status == 0 && required.output == "the second factor may be skipped here\n", "\(required)")
+        try rules("require")
+        kill(process.processIdentifier, SIGHUP)
+        #expect(read(&client, until: "agent.reloaded").last?["type"]?.string == "agent.reloaded")
+        let needed = try vicinity("status")
+        #expect(
+            needed.status == 1 && needed.output.contains("rule alone holds and says pam = \"require\""), "\(needed)")
+        #expect(try pam() == "needed")
+        // There is no logind here, so nobody can be asked.
+        #expect(try vicinity("require").status == 75)
+        kill(process.processIdentifier, SIGTERM)
+        process.waitUntilExit()
+        #expect(try bus.start([program, "second-factor", "status"], as: .tester).outcome().status == 69)
     }
 
     /// A rule fires once, whatever happens to the agent: a clean end, `kill -9`, a reload.

@@ -1,3 +1,4 @@
+import ActionProtocol
 import Agent
 import Foundation
 import Glibc
@@ -12,17 +13,6 @@ import Testing
 struct ControlServiceTests {
     private let nas = ["string:nas", "boolean:true", "uint64:0", "boolean:false"]
     private let mine = ["string:mine", "boolean:true", "uint64:0", "boolean:false"]
-
-    private func until(_ condition: () -> Bool) {
-        let end = Timestamp.now().boottime + 20_000_000
-        while !condition() {
-            guard Timestamp.now().boottime < end else {
-                Issue.record("nothing happened")
-                return
-            }
-            sched_yield()
-        }
-    }
 
     private func hold(_ bus: ControlBus, _ arguments: [String], as caller: ControlBus.Caller = .stranger) throws
         -> String
@@ -42,7 +32,9 @@ struct ControlServiceTests {
             methods.filter { $0.hasPrefix(".") } == [
                 ".GrantPermission method u s", ".Hold method sbtb t", ".ListGrants method - au",
                 ".Release method s -", ".Reload method - u", ".RequestPermission method - s",
-                ".RevokePermission method u s", ".Run method s -",
+                ".RequireSecondFactor method s s", ".ResetProxy method - s", ".RevokePermission method u s",
+                ".Run method s -",
+                ".SecondFactorStatus method - a{sv}",
             ])
         let names = try bus.ask("introspect", "--xml-interface", "io.vicinity", "/io/vicinity").output
         for name in ["rule", "on", "microseconds", "until_network_change"] {
@@ -91,6 +83,8 @@ struct ControlServiceTests {
         #expect(try bus.send("Release", "string:nas", as: .tester) == error("NotHeld"))
         #expect(try bus.send("Release", "string:nsa", as: .tester) == error("UnknownRule"))
         #expect(try bus.send("Run", "string:idle", as: .tester) == error("NothingToRun"))
+        stage.resetIs(ActionEnd(.failed, because: "apt still holds http"))
+        #expect(try bus.send("ResetProxy", as: .tester) == error("NotReset"))
         #expect(
             try hold(bus, ["string:nas", "boolean:true", "uint64:28800000001", "boolean:false"], as: .tester)
                 == error("TooLong"))
@@ -115,19 +109,25 @@ struct ControlServiceTests {
         #expect(try bus.send("Run", "string:mine") == "")
         #expect(try bus.send("Reload") == "uint32 7")
         #expect(try bus.send("Release", "string:nas") == "")
+        var end = ActionEnd(.succeeded)
+        end.output = Array("apt: http\n".utf8)
+        stage.resetIs(end)
+        #expect(try bus.send("ResetProxy").contains("apt: http"))
+        #expect(stage.ran.last == "reset by nobody")
         #expect(
             polkit.questions.map(\.message) == [
                 "Authentication is required to hold the rule nas on",
                 "Authentication is required to run the actions of the rule mine",
                 "Authentication is required to read the rule files again",
                 "Authentication is required to release the rule nas",
+                "Authentication is required to take away the proxy that rules have set on this machine",
             ])
         #expect(
             polkit.questions.allSatisfy {
                 $0.kind == "system-bus-name" && $0.subject.hasPrefix(":1.") && $0.action == "io.vicinity.manage"
                     && !$0.mayAsk
             })
-        #expect(Set(polkit.questions.map(\.subject)).count == 4)
+        #expect(Set(polkit.questions.map(\.subject)).count == 5)
     }
 
     @Test(
@@ -146,7 +146,7 @@ struct ControlServiceTests {
             polkit.stop()
         }
         for (method, arguments) in [
-            ("Hold", nas), ("Release", ["string:nas"]), ("Run", ["string:nas"]), ("Reload", []),
+            ("Hold", nas), ("Release", ["string:nas"]), ("Run", ["string:nas"]), ("Reload", []), ("ResetProxy", []),
             // Whether a rule exists is nothing for everybody.
             ("Run", ["string:no-such-rule"]), ("Hold", ["string:nsa"] + nas.dropFirst()),
         ] {
@@ -362,113 +362,6 @@ struct ControlServiceTests {
         }
     }
 
-    // MARK: Permission
-
-    private static let nobody: UInt32 = 65_534
-    private static let notAuthorized = "io.vicinity.Error.NotAuthorized"
-
-    @Test func aUserAsksForPermission() throws {
-        let bus = try ControlBus()
-        let polkit = try FakePolkit(.yes, on: bus)
-        let stage = try ControlStage(on: bus)
-        defer {
-            stage.stop()
-            polkit.stop()
-        }
-        #expect(try bus.send("RequestPermission") == "string \"full\"")
-        #expect(stage.granted == [Self.nobody])
-        // Who has it is asked nothing.
-        #expect(try bus.send("RequestPermission") == "string \"full\"")
-        #expect(polkit.questions.map(\.action) == ["io.vicinity.read-location"])
-        #expect(polkit.questions.first?.message.contains("which networks this machine is on") == true)
-        // Everybody may give back what is theirs.
-        #expect(try bus.send("RevokePermission", "uint32:\(Self.nobody)") == "string \"not-determined\"")
-        #expect(stage.granted.isEmpty && polkit.questions.count == 1)
-        // Root asks for nothing.
-        #expect(try bus.send("RequestPermission", as: .tester) == "string \"full\"")
-        #expect(stage.granted.isEmpty)
-    }
-
-    @Test(arguments: [
-        (FakePolkit.Answer.no, notAuthorized), (.dismissed, notAuthorized), (.garbage, notAuthorized),
-        (.refusal, notAuthorized), (.challenge, "org.freedesktop.DBus.Error.InteractiveAuthorizationRequired"),
-    ])
-    func whateverIsNoYesGrantsNothing(answer: FakePolkit.Answer, error: String) throws {
-        let bus = try ControlBus()
-        let polkit = try FakePolkit(answer, on: bus)
-        let stage = try ControlStage(on: bus)
-        defer {
-            stage.stop()
-            polkit.stop()
-        }
-        #expect(try bus.send("RequestPermission") == error)
-        #expect(try bus.send("GrantPermission", "uint32:\(Self.nobody)") == error)
-        #expect(try bus.send("RevokePermission", "uint32:7") == error)
-        #expect(try bus.send("ListGrants") == error)
-        #expect(stage.granted.isEmpty)
-        let manage = "io.vicinity.manage"
-        #expect(polkit.questions.map(\.action) == ["io.vicinity.read-location", manage, manage, manage])
-    }
-
-    @Test func rootGrantsAndRevokes() throws {
-        let bus = try ControlBus()
-        let stage = try ControlStage(on: bus)
-        defer { stage.stop() }
-        #expect(try bus.send("GrantPermission", "uint32:7", as: .tester) == "string \"full\"")
-        #expect(try bus.send("GrantPermission", "uint32:7", as: .tester) == "string \"full\"")
-        #expect(try bus.send("ListGrants", as: .tester).contains("uint32 7"))
-        #expect(try bus.send("RevokePermission", "uint32:7", as: .tester) == "string \"not-determined\"")
-        let invalid = "org.freedesktop.DBus.Error.InvalidArgs"
-        #expect(try bus.send("GrantPermission", "uint32:4294967295", as: .tester) == invalid)
-        #expect(try bus.send("GrantPermission", "string:7", as: .tester) == invalid)
-        #expect(stage.granted.isEmpty)
-    }
-
-    /// What the administrator forbids polkit is not asked about.
-    @Test func whoIsRestrictedIsAskedNothing() throws {
-        let bus = try ControlBus()
-        let polkit = try FakePolkit(.yes, on: bus)
-        let stage = try ControlStage(on: bus)
-        defer {
-            stage.stop()
-            polkit.stop()
-        }
-        stage.restrict()
-        #expect(try bus.send("RequestPermission") == "io.vicinity.Error.Restricted")
-        #expect(
-            try bus.send("GrantPermission", "uint32:\(Self.nobody)", as: .tester) == "io.vicinity.Error.Restricted")
-        #expect(stage.granted.isEmpty && polkit.questions.isEmpty)
-    }
-
-    /// The person took so long that it is forbidden by now.
-    @Test func aLateYesGrantsNothingThatIsForbiddenMeanwhile() throws {
-        let bus = try ControlBus()
-        let polkit = try FakePolkit(.nothing, on: bus)
-        let stage = try ControlStage(on: bus)
-        defer {
-            stage.stop()
-            polkit.stop()
-        }
-        let caller = try bus.sending("RequestPermission", [])
-        until { !polkit.questions.isEmpty }
-        stage.restrict()
-        polkit.release(with: .yes)
-        #expect(try caller.outcome().answer == "io.vicinity.Error.Restricted")
-        #expect(stage.granted.isEmpty)
-    }
-
-    @Test func whatCannotBeKeptIsNotGranted() throws {
-        let bus = try ControlBus()
-        let stage = try ControlStage(on: bus)
-        defer {
-            rmdir(stage.grants + ".new")
-            stage.stop()
-        }
-        #expect(mkdir(stage.grants + ".new", 0o700) == 0)
-        #expect(try bus.send("GrantPermission", "uint32:7", as: .tester) == "io.vicinity.Error.NotKept")
-        #expect(stage.granted.isEmpty)
-    }
-
     // MARK: The bus
 
     @Test func theSecondWaitsForTheName() throws {
@@ -519,50 +412,5 @@ struct ControlServiceTests {
         let stage = try ControlStage(on: bus, isReady: false)
         defer { stage.stop() }
         #expect(stage.problems.first??.contains("no system bus") == true)
-    }
-}
-
-/// How many calls may wait, by values.
-@Suite struct WaitingCallsTests {
-    @Test func thereIsRoomForSoManyOfOneSenderAndOfAll() {
-        var waiting = WaitingCalls()
-        func enter(_ sender: String) -> Bool { waiting.enter(sender) }
-        for _ in 0..<WaitingCalls.perSender { #expect(enter(":1.1")) }
-        #expect(!enter(":1.1"))
-        waiting.leave(":1.1")
-        #expect(enter(":1.1") && !enter(":1.1"))
-        var count = WaitingCalls.perSender
-        for sender in 2... where enter(":1.\(sender)") {
-            count += 1
-            if count == WaitingCalls.inAll { break }
-        }
-        #expect(!enter(":2.1"))
-        waiting.leave(":1.2")
-        #expect(enter(":2.1"))
-        waiting.leave(":9.9")
-        #expect(!enter(":2.2"))
-    }
-
-    @Test func whoNeedsNoLeaveChangesSomethingSoOften() {
-        var waiting = WaitingCalls()
-        func change(_ user: UInt32, _ seconds: Int64) -> Bool { waiting.change(user, at: seconds * 1_000_000) }
-        for second in 0..<Int64(WaitingCalls.changesPerMinute) { #expect(change(1_000, second)) }
-        #expect(!change(1_000, 59) && change(1_001, 59))
-        #expect(change(1_000, 60) && !change(1_000, 60) && change(1_000, 61))
-    }
-
-    @Test func oneUserLeavesRoomForOthers() {
-        var waiting = WaitingCalls()
-        func ask(_ user: UInt32) -> Bool { waiting.ask(user) }
-        for _ in 0..<WaitingCalls.askedPerUser { #expect(ask(1_000)) }
-        #expect(!ask(1_000) && ask(1_001))
-        waiting.answered(1_000)
-        #expect(ask(1_000))
-        for user in 2_000..<2_000 + UInt32(WaitingCalls.asked - WaitingCalls.askedPerUser - 1) {
-            #expect(ask(user))
-        }
-        #expect(!ask(3_000))
-        waiting.answered(3_000)
-        #expect(!ask(3_000))
     }
 }

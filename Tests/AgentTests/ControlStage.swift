@@ -1,4 +1,4 @@
-import Agent
+import ActionProtocol
 import Environment
 import Foundation
 import Glibc
@@ -7,6 +7,8 @@ import Rules
 import SystemBus
 import TestSupport
 import Testing
+
+@testable import Agent
 
 /// A bus daemon of the test's own, and who calls something on it.
 typealias ControlBus = TestBus
@@ -104,6 +106,8 @@ final class FakePolkit: @unchecked Sendable {
     struct Question: Sendable {
         let kind: String
         let subject: String
+        /// Who the subject is taken for; nil: whose it is.
+        let user: Int64?
         let action: String
         let message: String
         let mayAsk: Bool
@@ -202,9 +206,14 @@ final class FakePolkit: @unchecked Sendable {
             return waiting.removeAll { $0.cancellation == cancellation }
         }
         let subject = call.values[0].list
+        // As polkitd 122, which such a question ends.
+        guard subject?[0].text != "unix-session" else {
+            return call.refuse("org.freedesktop.DBus.Error.NoReply", "Message recipient disconnected without replying")
+        }
         let question = Question(
-            kind: subject?[0].text ?? "", subject: (subject?[1]["name"] ?? subject?[1]["session-id"])?.text ?? "",
-            action: call.values[1].text ?? "",
+            kind: subject?[0].text ?? "",
+            subject: subject?[1]["name"]?.text ?? subject?[1]["pid"]?.number.map { "\($0)" } ?? "",
+            user: subject?[1]["uid"]?.number, action: call.values[1].text ?? "",
             message: call.values[2]["polkit.message"]?.text ?? "", mayAsk: call.values[3].number == 1)
         let answer = state.withLock { state in
             state.questions.append(question)
@@ -244,7 +253,13 @@ final class ControlStage: @unchecked Sendable, Controlled {
         var holds: [String] = []
         var ran: [String] = []
         var problems: [String?] = []
+        var reset = ActionEnd(.succeeded)
+        var factor = FactorStatus(FactorStanding(.unsaid))
     }
+
+    private var system: SystemBus?
+    private var broker: SecondFactorBroker?
+    private var lastFactor: UInt64 = 0
 
     private static let rules = """
         [rule.nas]
@@ -270,6 +285,11 @@ final class ControlStage: @unchecked Sendable, Controlled {
             let permissions = PermissionBook(at: grants, on: loop) { _ in }
             permissions.start(PermissionConfiguration())
             self.permissions = permissions
+            let system = SystemBus(on: loop, address: address)
+            let broker = SecondFactorBroker(on: loop, system) { nil }
+            system.onConnect = { [unowned broker] in broker.connected() }
+            system.connect()
+            (self.system, self.broker) = (system, broker)
             let service = ControlService(of: self, permissions, on: loop, address: address, limit: limit) {
                 [self] problem in
                 state.withLock { $0.problems.append(problem) }
@@ -288,7 +308,9 @@ final class ControlStage: @unchecked Sendable, Controlled {
         let ended = DispatchSemaphore(value: 0)
         loop.perform { [self] in
             service?.stop()
-            service = nil
+            broker?.stop()
+            system?.close()
+            (service, broker, system) = (nil, nil, nil)
             permissions = nil
             unlink(grants)
             loop.stop()
@@ -340,6 +362,48 @@ final class ControlStage: @unchecked Sendable, Controlled {
         done.wait()
     }
 
+    /// What the agent would say of the second factor.
+    func factorIs(_ status: FactorStatus) { state.withLock { $0.factor = status } }
+
+    func factorStatus(_ done: @escaping (FactorStatus) -> Void) {
+        loop.schedule(at: Timestamp.now().boottime) { [self] in done(state.withLock { $0.factor }) }
+    }
+
+    func requireFactor(_ caller: FactorCaller, _ done: @escaping (FactorEnd) -> Void) -> UInt64 {
+        lastFactor += 1
+        let demand = FactorDemand(lastFactor, by: caller)
+        broker?.demand(demand, done)
+        return demand.identifier
+    }
+
+    func withdrawFactor(_ identifier: UInt64) { broker?.cancel(identifier) }
+
+    /// A rule has somebody asked.
+    func ruleDemands(_ rule: String) {
+        onLoop { [self] in
+            let factor = EdgeAction.SecondFactor(message: "Confirm")
+            broker?.demand(
+                FactorDemand(identifier: 1, rule: rule, edge: .enter, network: nil, factor: factor)
+            ) { _ in }
+        }
+    }
+
+    /// Whether a rule's demand has not been met.
+    var hasOpenDemand: Bool {
+        let answer = Lock(false)
+        onLoop { [self] in answer.withLock { $0 = broker?.hasOpenDemand ?? false } }
+        return answer.withLock { $0 }
+    }
+
+    private func onLoop(_ body: @escaping @Sendable () -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        loop.perform {
+            body()
+            done.signal()
+        }
+        #expect(done.wait(timeout: .now() + 20) == .success)
+    }
+
     func mayUsersHold(_ rule: String) -> Bool {
         engine.ruleSet.rule(named: rule)?.mayBeHeldByUser ?? false && engine.hold(ofRule: rule)?.isUsers ?? true
     }
@@ -363,8 +427,33 @@ final class ControlStage: @unchecked Sendable, Controlled {
 
     func reload(_ done: @escaping (Int) -> Void) { done(7) }
 
+    /// How the machine's proxy is taken away.
+    func resetIs(_ end: ActionEnd) { state.withLock { $0.reset = end } }
+
+    func resetProxy(by user: String, _ done: @escaping (ActionEnd) -> Void) {
+        loop.schedule(at: Timestamp.now().boottime) { [self] in
+            done(
+                state.withLock { state in
+                    state.ran.append("reset by \(user)")
+                    return state.reset
+                })
+        }
+    }
+
     private func note() {
         let holds = engine.holds.map { "\($0.rule) \($0.hold.isOn ? "on" : "off") by \($0.hold.holder)" }
         state.withLock { $0.holds = holds }
+    }
+}
+
+/// Waits until it is so, for twenty seconds at most.
+func until(_ condition: () -> Bool) {
+    let end = Timestamp.now().boottime + 20_000_000
+    while !condition() {
+        guard Timestamp.now().boottime < end else {
+            Issue.record("nothing happened")
+            return
+        }
+        sched_yield()
     }
 }

@@ -8,9 +8,9 @@ import Testing
 @Suite struct FactorDeskTests {
     private static let second: Int64 = 1_000_000
     private static let minute: Int64 = 60_000_000
-    private static let ada = Seat.Session(id: "2", user: 1_000, name: "ada", isLocked: false)
-    private static let locked = Seat.Session(id: "2", user: 1_000, name: "ada", isLocked: true)
-    private static let bob = Seat.Session(id: "7", user: 1_001, name: "bob", isLocked: false)
+    private static let ada = Seat.Session(id: "2", user: 1_000, leader: 20, name: "ada", isLocked: false)
+    private static let locked = Seat.Session(id: "2", user: 1_000, leader: 20, name: "ada", isLocked: true)
+    private static let bob = Seat.Session(id: "7", user: 1_001, leader: 70, name: "bob", isLocked: false)
 
     private static func demand(
         _ identifier: UInt64 = 1, rule: String = "work", network: String? = "office", attempts: Int = 3,

@@ -17,6 +17,7 @@ final class FakeSeat: @unchecked Sendable {
     struct Session {
         var id = "2"
         var user: UInt32 = 1_000
+        var leader: UInt32 = 4_711
         var kind = "user"
         var type = "wayland"
         var isRemote = false
@@ -26,6 +27,8 @@ final class FakeSeat: @unchecked Sendable {
 
     /// Nil: the seat shows none.
     private let shown: Lock<Session?>
+    /// The session that programs belong to; nil: none does.
+    private let programs = Lock<String?>("2")
     private var fake: FakeService?
 
     init(on bus: TestBus, _ session: Session?) throws {
@@ -51,6 +54,8 @@ final class FakeSeat: @unchecked Sendable {
             [.text(FakeSeat.session), .properties(["LockedHint": .flag(session.isLocked)]), .texts([])])
     }
 
+    func programsBelong(to session: String?) { programs.withLock { $0 = session } }
+
     /// Nobody is there any more.
     func leave() {
         shown.withLock { $0 = nil }
@@ -68,6 +73,13 @@ final class FakeSeat: @unchecked Sendable {
         case ("Get", "/org/freedesktop/login1/seat/seat0"):
             return .value(
                 .variant(.structure([.text(session?.id ?? ""), .path(session == nil ? "/" : FakeSeat.path)])))
+        case ("GetSessionByPID", "/org/freedesktop/login1"):
+            guard programs.withLock({ $0 }) != nil else {
+                return .error("org.freedesktop.login1.NoSessionForPID", "PID 7 does not belong to any known session")
+            }
+            return .value(.path("/org/freedesktop/login1/session/own"))
+        case ("Get", "/org/freedesktop/login1/session/own"):
+            return .value(.variant(.text(programs.withLock { $0 } ?? "")))
         case ("GetAll", FakeSeat.path):
             guard let session else {
                 return .error("org.freedesktop.DBus.Error.UnknownObject", "Unknown object '\(call.path)'.")
@@ -75,6 +87,7 @@ final class FakeSeat: @unchecked Sendable {
             return .value(
                 .properties([
                     "Id": .text(session.id), "User": .structure([.unsigned(session.user), .path("/user")]),
+                    "Leader": .unsigned(session.leader),
                     "Name": .text("ada"), "Class": .text(session.kind), "Type": .text(session.type),
                     "Remote": .flag(session.isRemote), "Active": .flag(session.isActive),
                     "LockedHint": .flag(session.isLocked),

@@ -14,7 +14,7 @@ import Testing
         #expect(stage.events == ["requested", "passed"] && stage.users == ["ada", "ada"])
         let questions = try #require(stage.polkit?.questions)
         #expect(questions.map(\.mayAsk) == [false, true])
-        #expect(questions.allSatisfy { $0.kind == "unix-session" && $0.subject == "2" })
+        #expect(questions.allSatisfy { $0.kind == "unix-process" && $0.subject == "4711" && $0.user == 1_000 })
         #expect(questions.allSatisfy { $0.action == "io.vicinity.second-factor" })
         #expect(questions.map(\.message) == ["", "Confirm (network office)"])
         #expect(!stage.hasOpenDemand)
@@ -193,6 +193,7 @@ import Testing
         ("nobody has a session", FakeSeat.Session?.none), ("nobody is logged in", FakeSeat.Session(kind: "greeter")),
         ("a remote one", FakeSeat.Session(isRemote: true)), ("an active session", FakeSeat.Session(isActive: false)),
         ("nothing to show", FakeSeat.Session(type: "unspecified")), ("does not say", FakeSeat.Session(id: "../2")),
+        ("does not say", FakeSeat.Session(leader: 0)),
     ])
     func whereNobodySitsNobodyPasses(because: String, session: FakeSeat.Session?) throws {
         let stage = try FactorStage(asked: [.yes], session: session)

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Platform
 import TestSupport
 import Testing
@@ -18,6 +19,7 @@ import Testing
         private struct State {
             var answers: [@Sendable (Bool) -> Void] = []
             var maySkip = true
+            var answersAll = false
         }
 
         init() throws {
@@ -27,6 +29,7 @@ import Testing
                 queries = try? SecondFactorQueries(
                     try UnixSocket.listen(at: path, mode: 0o600), on: loop,
                     verify: { [self] body in
+                        if state.withLock({ $0.answersAll }) { return loop.perform { body(true) } }
                         state.withLock { $0.answers.append(body) }
                         asked.signal()
                     }, maySkip: { [self] in state.withLock { $0.maySkip } })
@@ -48,7 +51,19 @@ import Testing
             unlink(path)
         }
 
+        func read(_ body: @escaping @Sendable (Bool) -> Void) {
+            let done = DispatchSemaphore(value: 0)
+            loop.perform { [self] in
+                queries?.read(body)
+                done.signal()
+            }
+            done.wait()
+        }
+
         func rulesSay(_ maySkip: Bool) { state.withLock { $0.maySkip = maySkip } }
+
+        /// The kernel answers at once from now on.
+        func answerAll() { state.withLock { $0.answersAll = true } }
 
         /// Until the kernel has been asked once more.
         func isAsked() throws { try #require(asked.wait(timeout: .now() + 30) == .success) }
@@ -80,6 +95,24 @@ import Testing
             try #require(words.count == 3 && words[0] == "vicinity-second-factor/1")
             return (String(words[1]), try #require(Int64(words[2])))
         }
+    }
+
+    /// Who asks within the agent is answered by what is read after that, with whoever connects.
+    @Test func whoAsksWithinIsAnsweredByTheSameReading() throws {
+        let stage = try Stage()
+        defer { stage.stop() }
+        let told = Lock([Bool]())
+        let asker = try Asker(stage)
+        try stage.isAsked()
+        stage.read { isCurrent in told.withLock { $0.append(isCurrent) } }
+        try stage.answer()
+        #expect(try asker.answer()?.word == "skip")
+        #expect(told.withLock { $0 }.isEmpty)
+        try stage.isAsked()
+        try stage.answer(false)
+        stage.read { _ in }
+        try stage.isAsked()
+        #expect(told.withLock { $0 } == [false])
     }
 
     @Test(arguments: [(true, true), (true, false), (false, true), (false, false)])
@@ -115,6 +148,34 @@ import Testing
         #expect(try third.answer()?.word == "needed")
     }
 
+    /// There is nothing to be said, so whatever somebody says, all of it or half, makes no difference to anybody.
+    @Test func whatIsSaidMakesNoDifference() throws {
+        let stage = try Stage()
+        defer { stage.stop() }
+        stage.answerAll()
+        let words: [[UInt8]] = [
+            [], [0x0A], [0, 0xFF, 0xFE], Array("vicinity-second-factor/1 skip 1\n".utf8), Array("GET / HTTP/1.1".utf8),
+            [UInt8](repeating: 0x41, count: 1 << 20),
+        ]
+        stage.rulesSay(false)
+        var connections: [Int32] = []
+        for octets in words {
+            for ends in [false, true] {
+                let connection = try UnixSocket.connect(to: stage.path).release()
+                _ = UnixSocket.send(octets[...], on: connection)
+                if ends { shutdown(connection, Int32(SHUT_WR)) }
+                connections.append(connection)
+                // And one who does not wait for the answer.
+                let gone = try UnixSocket.connect(to: stage.path)
+                _ = UnixSocket.send(octets[...], on: gone.rawValue)
+            }
+        }
+        for descriptor in connections {
+            let asker = Asker(owning: descriptor)
+            #expect(try asker.answer()?.word == "needed")
+        }
+    }
+
     @Test func aCrowdIsBounded() throws {
         let stage = try Stage()
         defer { stage.stop() }
@@ -123,6 +184,10 @@ import Testing
         try stage.isAsked()
         var connections: [Int32] = []
         for _ in 0..<100 { connections.append(try UnixSocket.connect(to: stage.path).release()) }
+        // By now all of them have been heard.
+        let last = Asker(owning: connections.removeLast())
+        #expect(try last.answer()?.word == nil)
+        refused += 1
         try stage.answer()
         _ = try first.answer()
         try stage.isAsked()

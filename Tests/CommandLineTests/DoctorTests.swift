@@ -1,5 +1,6 @@
 import Agent
 import JSON
+import PAM
 import Rules
 import Testing
 import WiFi
@@ -46,7 +47,7 @@ import WiFi
     @Test func aHealthyMachineHasNothingToDo() {
         let findings = DoctorChecks.findings(Self.healthy)
         #expect(findings.allSatisfy { $0.status == .ok && $0.remedy == nil }, "\(findings)")
-        #expect(Set(findings.map(\.subject)).count == 17)
+        #expect(Set(findings.map(\.subject)).count == 18)
         #expect(DoctorCommand.text(findings, width: 80, isColored: false).last?.hasSuffix("as it must be") == true)
     }
 
@@ -150,6 +151,15 @@ import WiFi
             $0.answer = .told(permission: "hashed", problems: [], version: AgentVersion.current)
         },
         Case("session", .warning, "does not run") { $0.hasSessionHelper = false },
+        Case("second factor", .failure, "polkit-1: it asks for a password alone") {
+            $0.factor.isPushed = true
+            $0.factor.services = [FactorDoctorTests.service("polkit-1", "auth required pam_unix.so\n")]
+        },
+        Case("second factor", .warning, "sudo: pam_access can take") {
+            $0.factor.services = [
+                FactorDoctorTests.service("sudo", "auth required pam_unix.so\nauth required pam_access.so\n")
+            ]
+        },
         Case("others", .note, "dispatcher.d/1") { $0.otherScripts = ["/etc/NetworkManager/dispatcher.d/1"] },
     ]
 

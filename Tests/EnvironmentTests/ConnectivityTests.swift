@@ -55,6 +55,24 @@ import Testing
         #expect(told == [.internet, .portal, .local])
     }
 
+    /// Also by one who has nothing to look at for now; what waits for a verdict would wait for ever without.
+    @Test func whoeverManagesLooks() {
+        var isLookedAfter: Bool { world.isConnectivityLookedAfter }
+        #expect(!isLookedAfter)
+        say(.internet, .check)
+        #expect(!isLookedAfter)
+        for word in [.portal, Connectivity.none] {
+            say(word)
+            #expect(isLookedAfter)
+        }
+        say(.internet)
+        world.disconnect()
+        world.pass(10)
+        #expect(isLookedAfter)
+        say(nil)
+        #expect(!isLookedAfter)
+    }
+
     @Test func nothingIsThereWithoutAnAddress() {
         say(.internet)
         world.hear(.address("192.0.2.7", on: 3, isRemoved: true))

@@ -37,6 +37,7 @@ final class World {
     var environment: NetworkEnvironment { reducer.environment }
     var counters: ReceptionCounters { decoder.counters }
     var deadline: Int64? { reducer.deadline }
+    var isConnectivityLookedAfter: Bool { reducer.isConnectivityLookedAfter }
     var state: WiFiState? { reducer.environment.interfaces[3]?.wifi }
 
     // MARK: What happens

@@ -52,31 +52,39 @@ import Testing
         }
     }
 
-    /// As one that has just been started is: who came before it listened has said what they want long ago.
+    /// As one that has just been started is: the time for the request is over and the request is there, both unseen.
     @Test func aBusyAgentHearsTheRequestThatIsThere() async throws {
         let (_, held) = try await filled(3)
         let path = NSTemporaryDirectory() + "feed-\(UInt64.random(in: 0 ... .max))"
         defer { unlink(path) }
-        let asked = DispatchSemaphore(value: 0)
+        let (isLate, isSent) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let encoder = FeedEncoder(continuing: held)
         let loop = try EventLoop()
         let server = try FeedServer(
             at: path, on: loop, held: held,
             permission: { _ in
-                // Asked as the connection is accepted: the time for the request is over when this ends.
-                asked.wait()
-                let end = Timestamp.now().boottime + 150_000
-                while Timestamp.now().boottime < end {}
+                // In this order, so that the timer is the first of the two that the loop hears of.
+                loop.perform {
+                    let end = Timestamp.now().boottime + 150_000
+                    while Timestamp.now().boottime < end {}
+                    isLate.signal()
+                    isSent.wait()
+                }
                 return .full
             }, encoder: { encoder }, snapshot: { encoder.snapshotLine(of: nil, permission: $0) })
         try loop.start()
         var request = FeedRequest()
         request.since = (held.instance, held.sequence - 2)
-        var client = try FeedClient(connectingTo: path, request: request, patience: 20)
-        asked.signal()
-        #expect(client.json()?["type"]?.string == "environment.snapshot")
+        let connection = try UnixSocket.connect(to: path)
+        UnixSocket.limitWaiting(connection.rawValue, seconds: 20)
+        isLate.wait()
+        _ = UnixSocket.send(request.line[...], on: connection.rawValue)
+        isSent.signal()
+        var reader = LineReader(connection.rawValue, maximumLine: 2 * FeedLine.maximumLength)
+        func next() -> JSONValue? { reader.next().flatMap { try? JSONValue(parsing: $0, maximumSize: 1 << 16) } }
+        #expect(next()?["type"]?.string == "environment.snapshot")
         for sequence in held.sequence - 1...held.sequence {
-            #expect(client.json()?["seq"]?.integer == Int64(sequence))
+            #expect(next()?["seq"]?.integer == Int64(sequence))
         }
         await withCheckedContinuation { continuation in
             loop.perform {

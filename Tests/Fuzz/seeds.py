@@ -145,10 +145,69 @@ def seed_probe_lines():
         write("ProbeLines", str(number), json.dumps(line).encode() + b"\n")
 
 
+def seed_feed():
+    """What readers ask of the feed, and what it says."""
+    requests = [{}, {"since": "9f0c3a5e1b7d2f64:17", "types": ["wifi.*", "agent.stopped"], "interface": "wlan0"},
+                {"follow": False}, {"why": "office"}, {"why": ""}]
+    for number, request in enumerate(requests):
+        write("FeedRequests", str(number), json.dumps(request).encode())
+    wifi = {"ssid": "Corp-Staff", "ssid_hex": "436f72702d5374616666", "bssid": "02:00:00:00:00:00",
+            "frequency_mhz": 2412, "channel": 1, "security": "wpa2-psk", "signal_dbm": -30}
+    interface = {"interface": "wlan0", "ifindex": 4, "kind": "wifi", "usable": True, "addresses": ["192.0.2.7/24"],
+                 "wifi": {"state": "joined", **wifi}}
+    lines = [
+        {"seq": None, "type": "environment.snapshot", "permission": "full", "as_of_seq": 0, "interfaces": [interface],
+         "route": {"ifindex": 4, "gateway": "192.0.2.1"}, "connectivity": "internet", "networks": ["office"], "rules": []},
+        {"type": "wifi.left", "wifi": wifi, "cause": {"reason": 3, "by_ap": True}},
+        {"type": "wifi.roamed", "wifi": {**wifi, "previous_bssid": "02:00:00:00:01:00"}},
+        {"type": "wifi.joined", "wifi": wifi}, {"type": "link.up", "kind": "wifi"}, {"type": "link.down"},
+        {"type": "address.changed", "address": {"added": ["192.0.2.7/24"], "removed": []}},
+        {"type": "connectivity.changed", "connectivity": "portal"},
+        {"type": "network.entered", "network": {"name": "office", "assurance": "keyed", "previous": "unknown"}},
+        {"type": "rule.activated", "rule": {"name": "office", "file": "a.toml", "line": 1, "because": "on office"}},
+        {"type": "agent.resynced", "cause": {"resync": "overrun"}}, {"type": "agent.suspended"}, {"type": "agent.resumed"},
+        {"seq": None, "type": "feed.gap", "gap": {"lost": 7}},
+    ]
+    text = b""
+    for number, line in enumerate(lines):
+        head = {"schema": "vicinity/1", "seq": number, "id": f"9f0c3a5e1b7d2f64:{number}",
+                "time": f"2026-11-30T12:00:{number:02}.123456Z", "boottime_us": 123456789 + number * 1_000_000}
+        octets = json.dumps({**head, "interface": "wlan0", "ifindex": 4, **line}).encode() + b"\n"
+        write("FeedLines", str(number), octets)
+        text += octets
+    write("FeedLines", "all", text)
+
+
+def seed_helper_lines():
+    """What the agent asks of root's helper and of those in sessions, and what they say."""
+    digest = "0123456789abcdef" * 4
+    record = {"event": "rule.activated", "network": "office", "assurance": "keyed", "interface": "wlan0", "ifindex": 4,
+              "ssid_hex": "436f72702d5374616666", "bssid": "02:00:00:00:00:00", "security": "wpa2-psk",
+              "links": ["wlan0", "eth0"]}
+    state = {"rule": "office", "index": 0, "record": record}
+    lines = [
+        {"do": "hold", "pass": 7, "digest": digest, "states": [state, {**state, "index": 1}]},
+        {"do": "run", "id": 7, "digest": digest, **state, "edge": "enter"},
+        {"do": "run", "id": 8, "digest": digest, **state, "edge": "leave", "outcome": "failure", "consequence": 1},
+        {"do": "cancel", "id": 7}, {"do": "portal", "digest": digest, **state}, {"do": "prepare"},
+        {"do": "verify", "daemon": "networkmanager"}, {"do": "protect", "after_ms": 10000}, {"do": "release"},
+        {"is": "outdated", "digest": digest, "pass": 7}, {"is": "outdated", "digest": digest, "id": 7},
+        {"is": "started", "id": 7}, {"is": "settled", "pass": 7}, {"is": "settled"}, {"is": "noted"},
+        {"is": "state", "rule": "office", "index": 0, "outcome": "held"},
+        {"is": "state", "rule": "office", "index": 0, "outcome": "failed", "because": "no such zone"},
+        {"is": "ended", "id": 7, "result": "failed", "exit": 3, "duration_us": 4000, "because": "exit 3",
+         "output": "6f75740a", "output_lost": 0, "errors": "", "errors_lost": 9},
+    ]
+    for number, line in enumerate(lines):
+        write("HelperLines", str(number), json.dumps(line).encode() + b"\n")
+
+
 for fixture in sorted((root / "Tests/Fixtures").glob("*.pcap*")):
     seed_captures(fixture)
 seed_recording()
 seed_probe_lines()
+seed_feed()
+seed_helper_lines()
 for example in sorted((root / "Config/examples").glob("*.toml")):
     write("RuleFiles", example.name, example.read_bytes())
 seed_rules()

@@ -92,9 +92,11 @@ extension ProbingTests {
             }
         }
 
-        @Test func endsWhenNobodyAsks() throws {
+        /// Not a word, or half a request and then silence.
+        @Test(arguments: [false, true]) func endsWhenNobodyAsks(begins: Bool) throws {
             let started = Timestamp.now().boottime
             let helper = try Helper()
+            if begins { helper.tell(Array(try request(443).line.dropLast())) }
             #expect(try helper.answer() == .badRequest)
             #expect((2_900_000...3_600_000).contains(Timestamp.now().boottime - started))
         }

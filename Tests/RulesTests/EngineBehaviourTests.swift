@@ -16,6 +16,31 @@ import WiFi
 
     // MARK: Readiness
 
+    /// What is told of a target is what PAM stacks are told.
+    @Test(arguments: ["require", "skip"], [0, 5]) func whoDemandsTheFactorHasItsWay(first: String, priority: Int) {
+        let second = first == "skip" ? "require" : "skip"
+        var bench = Bench(
+            """
+            [rule.first]
+            on = "wired"
+            settle = "0s"
+            ready = "link"
+            priority = \(first == "skip" ? priority : -priority)
+            accept-weak-evidence = "a test"
+            pam = "\(first)"
+            [rule.second]
+            on = "wired"
+            settle = "0s"
+            ready = "link"
+            accept-weak-evidence = "a test"
+            pam = "\(second)"
+            """)
+        let (winner, loser) = first == "require" ? ("first", "second") : ("second", "first")
+        let told = bench.at(0, environment(nil, .ethernet))
+        #expect(told.contains { $0.hasPrefix("skipped \(loser): pam is up to rule \(winner)") }, "\(told)")
+        #expect(bench.engine.desiredStates.map(\.action) == [.pam(.require)] && !bench.engine.maySkipSecondFactor)
+    }
+
     @Test func enterActionsWaitUntilTheNetworkIsReady() {
         let text = """
             [network.home]

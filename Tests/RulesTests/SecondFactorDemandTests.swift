@@ -41,6 +41,29 @@ import WiFi
         #expect(!bench.engine.maySkipSecondFactor)
     }
 
+    @Test func whatDecidesIsNamed() {
+        var bench = bench("[rule.b]\non = \"cafe\"\npam = \"require\"\naccept-weak-evidence = \"a test\"\n")
+        func standing() -> String {
+            let standing = bench.engine.factorStanding
+            return "\(standing.verdict) \(standing.rule ?? "-"):\(standing.location?.line ?? 0)"
+        }
+        #expect(standing() == "unknown -:0")
+        _ = bench.at(0, .joined("Home"))
+        #expect(standing() == "inactive skip:9")
+        _ = bench.at(2_000)
+        #expect(standing() == "skip skip:9")
+        _ = bench.at(3_000, .unknown)
+        #expect(standing() == "unsettled skip:9")
+        _ = bench.at(3_050, .joined("Cafe", .open))
+        _ = bench.at(9_000)
+        #expect(standing() == "required b:12")
+        var other = Bench("[rule.a]\non = \"any-wifi\"\nnotify = \"x\"")
+        _ = other.at(0, .joined("Home"))
+        _ = other.at(9_000)
+        #expect(other.engine.factorStanding == FactorStanding(.unsaid))
+        #expect(FactorStanding.Verdict.allCases.filter { !FactorStanding($0).isNeeded } == [.skip])
+    }
+
     /// Whatever its priority.
     @Test func oneThatDemandsItPrevails() {
         var bench = bench(

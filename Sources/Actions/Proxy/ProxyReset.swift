@@ -1,7 +1,7 @@
 internal import Platform
 
-/// Takes away what rules have set of the proxy in a user's session, going by the session's journal. Nothing that somebody
-/// else has set since is touched.
+/// Takes away what rules have set of the proxy in a user's session or in the machine's places, going by the journal of
+/// who keeps them. Nothing that somebody else has set since is touched.
 @ActionActor
 public enum ProxyReset {
     public struct Row: Sendable {
@@ -10,6 +10,9 @@ public enum ProxyReset {
         public var removed: [String] = []
         /// Why it was not.
         public var problem: String?
+
+        /// For people; nil where nothing was ours.
+        public var line: String? { removed.isEmpty ? nil : "\(place): \(removed.joined(separator: ", "))" }
     }
 
     /// - Parameter path: of the journal, which is only read.

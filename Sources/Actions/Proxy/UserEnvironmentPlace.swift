@@ -7,6 +7,8 @@ internal import SystemBus
 public final class UserEnvironmentPlace: Place {
     private let manager: ServiceManager
     private let socket: String
+    /// What is empty where it should not be: the manager was given it by us, and keeps it as long as it lives.
+    private var covered: Set<String> = []
 
     /// - Parameters:
     ///   - manager: of the user.
@@ -24,7 +26,8 @@ public final class UserEnvironmentPlace: Place {
             for text in (value.list ?? []).compactMap(\.text) {
                 guard let end = text.firstIndex(of: "=") else { continue }
                 let name = String(text[..<end])
-                if names.contains(name) { settings[name] = .value(String(text[text.index(after: end)...])) }
+                let value = String(text[text.index(after: end)...])
+                if names.contains(name), !value.isEmpty || !covered.contains(name) { settings[name] = .value(value) }
             }
             return settings
         } catch {
@@ -64,6 +67,23 @@ public final class UserEnvironmentPlace: Place {
                 set.append("\(name)=\(value)")
             }
         }
+        let before = unset.isEmpty ? [:] : try await read(Set(unset)) ?? [:]
+        covered.subtract(settings.keys)
+        try await change(unset, set)
+        if !unset.isEmpty { try await cover(before) }
+    }
+
+    /// A manager that was told to read its configuration again (`daemon-reload`) while a rule held has taken what is in
+    /// /run/environment.d for its own. What shows again once it is taken away is covered.
+    private func cover(_ before: Settings) async throws(PlaceError) {
+        let after = try await read(Set(before.keys)) ?? [:]
+        let left = after.filter { $0.value != .unset && $0.value == before[$0.key] }.keys.sorted()
+        if left.isEmpty { return }
+        try await change([], left.map { "\($0)=" })
+        covered.formUnion(left)
+    }
+
+    private func change(_ unset: [String], _ set: [String]) async throws(PlaceError) {
         do throws(BusError) {
             _ = try await manager.call("UnsetAndSetEnvironment", [.texts(unset), .texts(set)])
         } catch {

@@ -174,6 +174,13 @@ public final class Reconciler {
         work(on: [plan(for: places)])
     }
 
+    /// Takes away what was set of the proxy, though it may be wanted: somebody sits there without a way out. What is
+    /// wanted is set anew when it is asked for anew.
+    public func resetProxy() async throws(JournalError) -> [ProxyReset.Row] {
+        for place in ProxySurvey.machine { while let other = busy[place] { _ = await other.value } }
+        return try await ProxyReset.run(ProxySurvey.machine, in: places, journal: journal.path)
+    }
+
     // MARK: Order
 
     /// What is done one after the other.

@@ -6,7 +6,12 @@ internal import Rules
 /// Second factors, and what follows them: each consequence is an action of its own, with its own end on the feed.
 extension ActionDispatcher {
     /// Whether one is demanded, be it that it has not come to its turn yet.
-    var isFactorDue: Bool { queue.contains(\.isFactor) }
+    var isFactorDue: Bool { dueFactor != nil }
+
+    /// The rule and the edge of one.
+    var dueFactor: (rule: String, edge: Rule.Edge)? {
+        queue.first(where: \.isFactor).map { ($0.request.rule.name, $0.request.edge) }
+    }
 
     func demandFactor(_ identifier: UInt64, _ job: Job) {
         guard case .secondFactor(let factor) = job.request.action else { return }

@@ -23,6 +23,8 @@ final class ActionDispatcher {
     private var awaited: [UInt64: Awaited] = [:]
     /// Actions that a helper refused since it has read other rule files.
     private var refused: [UInt64: String] = [:]
+    /// Who waits for the machine's proxy to be taken away.
+    private var resets: [UInt64: (ActionEnd) -> Void] = [:]
 
     private var digest = ""
     private var ruleSet = RuleSet()
@@ -160,6 +162,20 @@ final class ActionDispatcher {
         // One that starts by this has to learn first what shall hold.
         declareToRoot()
         root.send(.verify(daemon))
+    }
+
+    /// Has root's helper take away what rules have set of the machine's proxy.
+    ///
+    /// - Parameter done: called once, at a later time.
+    func resetProxy(_ done: @escaping (ActionEnd) -> Void) {
+        guard root.isInstalled, root.wake() else {
+            let problem = root.isInstalled ? root.problem : "without vicinity-act nothing of the machine's is ours"
+            return schedule { done(ActionEnd(.failed, because: problem)) }
+        }
+        nextIdentifier += 1
+        resets[nextIdentifier] = done
+        root.setBusy(true)
+        root.send(.resetProxy(id: nextIdentifier))
     }
 
     /// Something is about to happen: root's helper, which will be needed then, may start already
@@ -355,7 +371,12 @@ final class ActionDispatcher {
             guard awaited[identifier]?.isStarted == false else { return }
             awaited[identifier]?.isStarted = true
             begin(identifier)
-        case .ended(let identifier, let end): took(end, for: identifier, number)
+        case .ended(let identifier, let end):
+            if number == ActionDispatcher.rootNumber, let done = resets.removeValue(forKey: identifier) {
+                settle()
+                return done(end)
+            }
+            took(end, for: identifier, number)
         case .state(let rule, let index, let outcome):
             guard let event = keeper(number)?.took(outcome, rule: rule, index: index, at: .now()) else { break }
             publish(event)
@@ -398,6 +419,10 @@ final class ActionDispatcher {
         for identifier in awaited.keys.sorted() {
             took(ActionEnd(.failed, because: because), for: identifier, number)
         }
+        guard number == ActionDispatcher.rootNumber else { return }
+        let waiting = resets
+        resets = [:]
+        for done in waiting.values { done(ActionEnd(.failed, because: because)) }
     }
 
     /// What could not be done may be possible by now, as when a daemon starts later than the agent.
@@ -421,7 +446,7 @@ final class ActionDispatcher {
     /// Lets root's helper go where nothing is awaited of it.
     private func settle() {
         let isAwaited = awaited.values.contains { $0.helpers.contains(ActionDispatcher.rootNumber) }
-        root.setBusy(isAwaited || !rootStates.isSettled)
+        root.setBusy(isAwaited || !resets.isEmpty || !rootStates.isSettled)
         if hasSettled { onSettled() }
     }
 

@@ -39,10 +39,13 @@ struct ActionQueue<Job> {
         lanes[name] = lane
     }
 
-    /// Everything that runs or waits.
-    func contains(_ isMeant: (Job) -> Bool) -> Bool {
-        running.values.contains { isMeant($0.job) }
-            || lanes.values.contains { $0.waiting.contains { isMeant($0.job) } }
+    /// Of everything that runs or waits.
+    func first(where isMeant: (Job) -> Bool) -> Job? {
+        if let running = running.values.first(where: { isMeant($0.job) }) { return running.job }
+        for lane in lanes.values {
+            if let waiting = lane.waiting.first(where: { isMeant($0.job) }) { return waiting.job }
+        }
+        return nil
     }
 
     /// The next one to start, if any may.

@@ -27,6 +27,8 @@ final class SessionHelpers {
     }
 
     private static let limit = 32
+    /// Connections that are accepted in one go: those who come faster than that wait their turn with everything else.
+    private static let turn = 16
 
     private let loop: EventLoop
     private let listener: FileDescriptor
@@ -50,7 +52,8 @@ final class SessionHelpers {
     }
 
     private func accept() {
-        while let connection = try? UnixSocket.accept(on: listener.rawValue) {
+        for _ in 0..<SessionHelpers.turn {
+            guard let connection = try? UnixSocket.accept(on: listener.rawValue) else { return }
             // Root has no desktop.
             guard let peer = try? UnixSocket.peer(of: connection.rawValue), peer.user != 0,
                 sessions[peer.user] != nil || sessions.count < SessionHelpers.limit

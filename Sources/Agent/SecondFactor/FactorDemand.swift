@@ -1,9 +1,10 @@
 internal import Rules
 
-/// A second factor that a rule demands of the person at the screen.
+/// A second factor that a rule demands of the person at the screen, or a program asks for.
 struct FactorDemand: Hashable {
     /// Of the action's run.
     var identifier: UInt64
+    /// Empty where a program asks.
     var rule: String
     var edge: Rule.Edge
     /// In the rule files; nil where the rule is about none.
@@ -11,10 +12,13 @@ struct FactorDemand: Hashable {
     /// Whether that is one place, and not any of its kind, as the built-in networks are.
     var isPlace = true
     var factor: EdgeAction.SecondFactor
+    /// The program that asks; nil where a rule demands it.
+    var caller: FactorCaller?
 
     /// Whether who answers this one has answered the other.
     func isSame(as other: FactorDemand) -> Bool {
         rule == other.rule && edge == other.edge && network == other.network && factor == other.factor
+            && caller == other.caller
     }
 
     var place: String? { isPlace ? network : nil }
@@ -34,8 +38,8 @@ struct FactorDemand: Hashable {
 }
 
 /// How a demand ended.
-struct FactorEnd: Hashable {
-    enum Outcome: Hashable {
+package struct FactorEnd: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
         case passed, failed
         /// Nobody answered in time.
         case expired
@@ -43,8 +47,10 @@ struct FactorEnd: Hashable {
         case cancelled
     }
 
-    var outcome: Outcome
+    package var outcome: Outcome
     /// Who was asked.
     var user: String?
-    var because: String?
+    package var because: String?
+    /// Whether somebody was asked at all.
+    package var wasAsked = true
 }

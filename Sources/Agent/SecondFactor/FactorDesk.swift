@@ -26,6 +26,8 @@ struct FactorDesk {
         case right, wrong
         /// Nothing that asking again would help.
         case failed(because: String)
+        /// There was nobody who could have been asked.
+        case unasked(because: String)
     }
 
     /// Prompts within `window` (µs); those beyond wait.
@@ -86,11 +88,21 @@ struct FactorDesk {
     private var passes: [Pass] = []
     /// When somebody was asked.
     private var prompts: [Int64] = []
+    /// The same for programs: what they ask for takes nothing from the rules.
+    private var programPrompts: [Int64] = []
     private var unmet: Set<Unmet> = []
     private var lastQuestion: Question = 0
 
     /// Whether a demand has not been met: it waits, is being asked for, or came to nothing and its rule still holds.
-    var hasOpenDemand: Bool { front != nil || !waiting.isEmpty || !unmet.isEmpty }
+    /// What a program asks for is nobody's duty.
+    var hasOpenDemand: Bool { openDemand != nil }
+
+    /// The rule and the edge of one that has not been met.
+    var openDemand: (rule: String, edge: Rule.Edge)? {
+        let demands = (front.map { [$0.demand] } ?? []) + waiting
+        if let demand = demands.first(where: { !$0.isProgram }) { return (demand.rule, demand.edge) }
+        return unmet.first.map { ($0.rule, $0.edge) }
+    }
 
     /// Whether it has to be told who sits at the machine.
     var isWaiting: Bool { front != nil }
@@ -109,7 +121,17 @@ struct FactorDesk {
             return []
         }
         waiting.append(demand)
-        return begin()
+        return displacement(by: demand) + begin()
+    }
+
+    /// Programs wait for rules, never rules for programs: else any program could put off what follows a failure.
+    private mutating func displacement(by demand: FactorDemand) -> [Order] {
+        guard !demand.isProgram, let open = front, open.demand.isProgram else { return [] }
+        let withdrawal = withdrawal()
+        front = nil
+        let end = FactorEnd(
+            outcome: .cancelled, user: open.user, because: "a rule demands a second factor now; try again after that")
+        return withdrawal + [.end(open.identifiers, open.demand, end)]
     }
 
     /// What is demanded no longer ends without a grace.
@@ -135,7 +157,7 @@ struct FactorDesk {
 
     private mutating func begin() -> [Order] {
         guard front == nil, !waiting.isEmpty else { return [] }
-        let demand = waiting.removeFirst()
+        let demand = waiting.remove(at: waiting.firstIndex { !$0.isProgram } ?? 0)
         var next = Front(demand)
         next.identifiers += waiting.filter { $0.isSame(as: demand) }.map(\.identifier)
         waiting.removeAll { $0.isSame(as: demand) }
@@ -155,6 +177,7 @@ struct FactorDesk {
         switch seat {
         case .nobody(let because): return fail(because, at: now)
         case .session(let session):
+            if let problem = front?.demand.caller?.problem(with: session) { return fail(problem, at: now) }
             if let asked {
                 guard session.isSame(as: asked) else {
                     return fail("the session that was asked is not at the screen any more", at: now)
@@ -180,7 +203,12 @@ struct FactorDesk {
             return end(.passed, "within the grace of a pass \(minutes) min ago", at: now)
         }
         prompts.removeAll { $0 <= now - FactorDesk.window }
-        if !open.isRequested, prompts.count >= FactorDesk.maximumPrompts, let first = prompts.first {
+        programPrompts.removeAll { $0 <= now - FactorDesk.window }
+        if open.demand.isProgram {
+            guard open.isRequested || programPrompts.count < FactorDesk.maximumPrompts else {
+                return end(.cancelled, "programs have asked too often; try again in some minutes", at: now)
+            }
+        } else if !open.isRequested, prompts.count >= FactorDesk.maximumPrompts, let first = prompts.first {
             front?.stage = .throttled(until: first + FactorDesk.window)
             return []
         }
@@ -210,7 +238,9 @@ struct FactorDesk {
         let isFirst = !open.isRequested
         open.isRequested = true
         front = open
-        if isFirst { prompts.append(now) }
+        if isFirst {
+            if open.demand.isProgram { programPrompts.append(now) } else { prompts.append(now) }
+        }
         return (isFirst ? [.requested(open.demand, user: open.user)] : [])
             + [.ask(asked, session, message: open.demand.message, limit: (open.due ?? now) - now)]
     }
@@ -238,6 +268,7 @@ struct FactorDesk {
             front = open
             return [.probe(next, session)]
         case .failed(let because): return fail(because, at: now)
+        case .unasked(let because): return end(.failed, because, at: now, wasAsked: false)
         }
     }
 
@@ -255,18 +286,21 @@ struct FactorDesk {
 
     private mutating func fail(_ because: String, at now: Int64) -> [Order] { end(.failed, because, at: now) }
 
-    private mutating func end(_ outcome: FactorEnd.Outcome, _ because: String?, at now: Int64) -> [Order] {
+    private mutating func end(
+        _ outcome: FactorEnd.Outcome, _ because: String?, at now: Int64, wasAsked: Bool = true
+    ) -> [Order] {
         guard let open = front else { return [] }
         let withdrawal = outcome == .expired || outcome == .failed ? withdrawal() : []
         front = nil
         let key = Unmet(rule: open.demand.rule, edge: open.demand.edge)
         if outcome == .passed {
             unmet.remove(key)
-        } else {
+        } else if !open.demand.isProgram {
             unmet.insert(key)
             passes.removeAll { $0.rule == open.demand.rule && $0.place == open.demand.place }
         }
-        let end = FactorEnd(outcome: outcome, user: open.user, because: because)
+        let end = FactorEnd(
+            outcome: outcome, user: open.user, because: because, wasAsked: wasAsked && open.isRequested)
         return withdrawal + [.end(open.identifiers, open.demand, end)] + begin()
     }
 

@@ -9,6 +9,8 @@ enum Seat: Hashable {
         /// logind's; no two of a boot have the same.
         var id: String
         var user: UInt32
+        /// The process that began it. Often root's, as of a display manager.
+        var leader: UInt32
         /// For people.
         var name: String?
         var isLocked: Bool

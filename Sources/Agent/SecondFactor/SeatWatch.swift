@@ -129,7 +129,8 @@ final class SeatWatch {
             session["Id"]?.text == id, let kind = session["Class"]?.text, let type = session["Type"]?.text,
             let isRemote = session["Remote"]?.flag, let isActive = session["Active"]?.flag,
             let isLocked = session["LockedHint"]?.flag,
-            let user = session["User"]?.list?.first?.number.flatMap({ UInt32(exactly: $0) })
+            let user = session["User"]?.list?.first?.number.flatMap({ UInt32(exactly: $0) }),
+            let leader = session["Leader"]?.number.flatMap({ UInt32(exactly: $0) }), leader > 0
         else { return .nobody(noAnswer) }
         guard !isRemote else { return .nobody("the session at this machine's screen is a remote one") }
         guard kind == "user" else { return .nobody("nobody is logged in at this machine's screen") }
@@ -137,7 +138,8 @@ final class SeatWatch {
         guard ["x11", "wayland", "mir", "tty"].contains(type) else {
             return .nobody("the session at this machine's screen has nothing to show a question on")
         }
-        return .session(Seat.Session(id: id, user: user, name: session["Name"]?.text, isLocked: isLocked))
+        return .session(
+            Seat.Session(id: id, user: user, leader: leader, name: session["Name"]?.text, isLocked: isLocked))
     }
 
     /// What logind makes them of: digits, and letters before those.

@@ -67,6 +67,9 @@ final class SecondFactorBroker: FactorAsking {
     /// Whether a demand has not been met: nobody may be let off a second factor meanwhile.
     var hasOpenDemand: Bool { desk.hasOpenDemand }
 
+    /// The rule and the edge of one.
+    var openDemand: (rule: String, edge: Rule.Edge)? { desk.openDemand }
+
     func demand(_ demand: FactorDemand, _ done: @escaping (FactorEnd) -> Void) {
         self.done[demand.identifier] = done
         perform(desk.demand(demand))
@@ -93,6 +96,10 @@ final class SecondFactorBroker: FactorAsking {
             case .withdraw(let question):
                 if let open = questions.removeValue(forKey: question) { authority.cancel(open) }
             case .requested(let demand, let user):
+                if let caller = demand.caller {
+                    Log.write(.notice, "\(user ?? "?") is asked for a second factor by \(caller.description)")
+                    continue
+                }
                 let fact = FeedEvent.SecondFactorFact(rule: demand.rule, network: demand.network, user: user)
                 publish(FeedEvent(.secondFactorRequested(fact), at: .now()))
             case .end(let identifiers, let demand, let end): finish(identifiers, demand, end)
@@ -102,6 +109,18 @@ final class SecondFactorBroker: FactorAsking {
     }
 
     private func finish(_ identifiers: [UInt64], _ demand: FactorDemand, _ end: FactorEnd) {
+        if let caller = demand.caller {
+            Log.write(.notice, "second factor for \(caller.description): \(end.description)")
+        } else {
+            tell(demand, end)
+        }
+        let waiting = identifiers.compactMap { done.removeValue(forKey: $0) }
+        // Whoever is told may have something else demanded at once.
+        loop.schedule(at: now) { for tell in waiting { tell(end) } }
+    }
+
+    /// The feed tells of what rules demand.
+    private func tell(_ demand: FactorDemand, _ end: FactorEnd) {
         let fact = FeedEvent.SecondFactorFact(
             rule: demand.rule, network: demand.network, user: end.user, because: end.because)
         switch end.outcome {
@@ -113,9 +132,6 @@ final class SecondFactorBroker: FactorAsking {
         // The action's end says so.
         case .cancelled: break
         }
-        let waiting = identifiers.compactMap { done.removeValue(forKey: $0) }
-        // Whoever is told may have something else demanded at once.
-        loop.schedule(at: now) { for tell in waiting { tell(end) } }
     }
 
     private func schedule() {
@@ -135,7 +151,8 @@ final class SecondFactorBroker: FactorAsking {
 
     /// Who is let through without a person, is let through without a second factor.
     private func probe(_ question: FactorDesk.Question, _ session: Seat.Session) {
-        authority.check(.session(session.id), SecondFactorBroker.action, [:], mayAsk: false) { [weak self] verdict in
+        authority.check(SecondFactorBroker.subject(session), SecondFactorBroker.action, [:], mayAsk: false) {
+            [weak self] verdict in
             guard let self else { return }
             let problem = SecondFactorBroker.problem(ofUnasked: verdict) ?? stackProblem()
             perform(desk.probed(question, problem, at: now))
@@ -146,13 +163,17 @@ final class SecondFactorBroker: FactorAsking {
         _ question: FactorDesk.Question, _ session: Seat.Session, _ message: String, _ limit: Int64
     ) {
         questions[question] = authority.check(
-            .session(session.id), SecondFactorBroker.action, ["polkit.message": message], mayAsk: true,
+            SecondFactorBroker.subject(session), SecondFactorBroker.action, ["polkit.message": message], mayAsk: true,
             limit: UInt64(clamping: limit + SecondFactorBroker.slack)
         ) { [weak self] verdict in
             guard let self else { return }
             questions[question] = nil
             perform(desk.answered(question, SecondFactorBroker.answer(verdict), at: now))
         }
+    }
+
+    private static func subject(_ session: Seat.Session) -> PolicyAuthority.Subject {
+        .process(session.leader, user: session.user)
     }
 
     /// Why a person would not be asked.
@@ -176,8 +197,8 @@ final class SecondFactorBroker: FactorAsking {
         case .denied: .wrong
         case .dismissed: .failed(because: "the person dismissed the question")
         case .nobodyToAsk, .needsPerson:
-            .failed(because: "no authentication agent of polkit's runs in the session, so nobody can be asked")
-        case .absent: .failed(because: "polkit does not run, so nobody can be asked")
+            .unasked(because: "no authentication agent of polkit's runs in the session, so nobody can be asked")
+        case .absent: .unasked(because: "polkit does not run, so nobody can be asked")
         case .failed(let error): .failed(because: "polkit gives no answer\(error.map { " (\($0))" } ?? "")")
         }
     }

@@ -10,12 +10,16 @@ final class SecondFactorQueries: @unchecked Sendable {
     /// Who waits for longer gives up on its own, µs.
     private static let patience: Int64 = 1_000_000
     private static let connectionLimit = 64
+    /// Connections that are accepted in one go: those who come faster than that wait their turn with everything else.
+    private static let turn = 16
 
     private let loop: EventLoop
     private let listener: FileDescriptor
     private let verify: (@escaping @Sendable (Bool) -> Void) -> Void
     private let maySkip: () -> Bool
     private var waiting: [Question] = []
+    /// Who waits in this process for what the kernel says.
+    private var waitingHere: [(since: Int64, answer: (Bool) -> Void)] = []
     private var isVerifying = false
 
     private final class Question {
@@ -46,12 +50,20 @@ final class SecondFactorQueries: @unchecked Sendable {
     func stop() {
         loop.forget(listener.rawValue)
         waiting = []
+        waitingHere = []
+    }
+
+    /// Has the kernel asked as for those who connect, and tells whether it answered.
+    func read(_ body: @escaping (_ isCurrent: Bool) -> Void) {
+        waitingHere.append((Timestamp.now().boottime, body))
+        ask()
     }
 
     private func accept() {
         let now = Timestamp.now().boottime
         waiting.removeAll { $0.since < now - SecondFactorQueries.patience }
-        while let connection = try? UnixSocket.accept(on: listener.rawValue) {
+        for _ in 0..<SecondFactorQueries.turn {
+            guard let connection = try? UnixSocket.accept(on: listener.rawValue) else { break }
             // Those beyond are let go without a word.
             if waiting.count < SecondFactorQueries.connectionLimit { waiting.append(Question(connection, since: now)) }
         }
@@ -60,7 +72,7 @@ final class SecondFactorQueries: @unchecked Sendable {
 
     /// However many ask, the kernel is asked by one at a time.
     private func ask() {
-        guard !isVerifying, !waiting.isEmpty else { return }
+        guard !isVerifying, !(waiting.isEmpty && waitingHere.isEmpty) else { return }
         isVerifying = true
         let stamp = Timestamp.now().boottime
         verify { [weak self] isCurrent in self?.answer(stamp, isCurrent) }
@@ -73,6 +85,9 @@ final class SecondFactorQueries: @unchecked Sendable {
         waiting.removeAll { $0.since <= stamp }
         let line = Array("vicinity-second-factor/1 \(isCurrent && maySkip() ? "skip" : "needed") \(stamp)\n".utf8)
         for question in answered { _ = UnixSocket.send(line[...], on: question.connection.rawValue) }
+        let told = waitingHere.filter { $0.since <= stamp }
+        waitingHere.removeAll { $0.since <= stamp }
+        for (_, answer) in told { answer(isCurrent) }
         ask()
     }
 }

@@ -6,7 +6,7 @@ internal import Platform
 enum DoctorChecks {
     static let all: [@Sendable (DoctorFacts) -> [DoctorFinding]] = [
         kernel, clock, installation, agent, version, units, sockets, state, disks, rules, needs, policies, bus, memory,
-        caller, session, others,
+        secondFactor, caller, session, others,
     ]
 
     static func findings(_ facts: DoctorFacts) -> [DoctorFinding] { all.flatMap { $0(facts) } }
@@ -200,6 +200,28 @@ enum DoctorChecks {
                 "needs",
                 (facts.needs.isEmpty ? "rules need no other daemon" : "what rules need is there")
                     + (running.isEmpty ? "" : "; Wi-Fi is \(running.joined(separator: ", "))'s"))
+        ]
+    }
+
+    /// In one line: all of it is `vicinity second-factor doctor`'s.
+    @Sendable static func secondFactor(_ facts: DoctorFacts) -> [DoctorFinding] {
+        let findings = FactorChecks.findings(facts.factor)
+        let wrong = findings.filter { $0.status == .failure } + findings.filter { $0.status == .warning }
+        guard let first = wrong.first else {
+            let asking = FactorChecks.asking(facts.factor)
+            return [
+                .ok(
+                    "second factor",
+                    asking.isEmpty
+                        ? "no PAM service asks for one" : "\(asking.joined(separator: ", ")) ask for one, and rightly")
+            ]
+        }
+        let more = wrong.count > 1 ? ", and \(wrong.count - 1) more" : ""
+        let text = "\(first.subject): \(first.text)\(more)"
+        let remedy = "`sudo vicinity second-factor doctor` tells what is wrong and what to do"
+        return [
+            first.status == .failure
+                ? .failure("second factor", text, remedy) : .warning("second factor", text, remedy)
         ]
     }
 

@@ -25,7 +25,11 @@ enum DoctorCommand: Subcommand {
         try arguments.expectOperands(0...0, "nothing but options")
         let format = try arguments.choice("format", OutputFormat.self) ?? .text
         let facts = DoctorFacts.gather(socket: arguments["socket"] ?? AgentPaths.defaultSocket)
-        let findings = DoctorChecks.findings(facts)
+        return report(DoctorChecks.findings(facts), format)
+    }
+
+    /// - Returns: the exit status.
+    static func report(_ findings: [DoctorFinding], _ format: OutputFormat) -> Int32 {
         let status: Int32 = findings.contains { $0.status == .failure } ? 1 : 0
         Output.abandonedStatus.store(status, ordering: .relaxed)
         switch format {

@@ -118,7 +118,7 @@ extension DoctorFacts {
         if ["/usr/sbin/nft", "/sbin/nft"].contains(where: Files.exists) { programs.insert("nft") }
     }
 
-    private static func file(_ path: String) -> FileFact {
+    static func file(_ path: String) -> FileFact {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
             return errno == ENOENT ? .missing : .unknown(errno)
@@ -139,6 +139,7 @@ extension DoctorFacts {
         let (configuration, wrong) = AgentConfiguration.load(own)
         let result = RuleSet.load(RuleFiles(directories: paths.ruleDirectories.rules, trust: .root))
         ruleErrors = (wrong + result.diagnostics).filter { $0.severity == .error }.map(\.description)
+        if let person = FactorFacts.Person.caller { factor = .gather(of: person, rules: result.ruleSet) }
         if let ruleSet = result.ruleSet {
             needs = RuleNeed.needs(of: ruleSet, hasLookout: configuration?.connectivity != nil)
         }

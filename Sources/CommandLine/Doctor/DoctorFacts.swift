@@ -77,6 +77,9 @@ struct DoctorFacts {
     /// Programs that were looked for and are there.
     var programs: Set<String> = []
 
+    /// Of second factors.
+    var factor = FactorFacts()
+
     // MARK: Who asks
 
     var user: UInt32 = 0

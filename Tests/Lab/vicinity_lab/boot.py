@@ -220,7 +220,7 @@ class WorkstationGuest(Guest):
         """`more`: files for scenarios about the package, which come to /run/lab/bin."""
         super().__init__(job, limit)
         self.image = image
-        for program in ("marker", "notifications"):
+        for program in ("marker", "notifications", "authentication"):
             shutil.copy(CACHE / program, self.binaries / program)
         for path in more.iterdir() if more and scenario.package else ():
             shutil.copy(path, self.binaries / path.name)

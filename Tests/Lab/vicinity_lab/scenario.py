@@ -28,6 +28,8 @@ WORKSTATION_VERBS = {
     "start": set(), "stop": set(), "kill": {"signal"}, "login": {"active"}, "logout": set(),
     "told": {"limit"}, "journal": {"by", "limit"}, "file": {"text", "mode", "owner"}, "unlink": set(),
     "flap": {"rate", "seconds", "growth"}, "accounted": {"limit"},
+    "case": set(), "enrol": set(), "authenticator": set(), "asked": {"answer", "limit"}, "types": set(), "unasked": set(),
+    "sudo": {"passes", "asks"}, "pull": {"user", "limit", "seconds"},
 }
 # While any step of a workstation goes on, so many plugs are pulled.
 PULLS = "pulls"

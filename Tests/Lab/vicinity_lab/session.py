@@ -43,21 +43,25 @@ def environment(user: str, desktop: str | None = None) -> dict[str, str]:
     return variables
 
 
+def as_user(user: str, desktop: str | None = None) -> dict:
+    """Options of a child that is the user's."""
+    if user == "root":
+        return {}
+    entry = pwd.getpwnam(user)
+    return {"env": environment(user, desktop), "user": entry.pw_uid, "group": entry.pw_gid,
+            "extra_groups": os.getgrouplist(user, entry.pw_gid), "cwd": entry.pw_dir}
+
+
 def execute(command: list[str], user: str = "root", desktop: str | None = None, within: bool = False,
-            limit: float = 120) -> tuple[int, str]:
+            limit: float = 120, typed: str = "") -> tuple[int, str]:
     """Exit status, and output without the last line feed. `within`: as a unit of the user's manager, which makes it
     part of the session to polkit."""
-    options = {}
-    if user != "root":
-        entry = pwd.getpwnam(user)
-        options = {"env": environment(user, desktop), "user": entry.pw_uid, "group": entry.pw_gid,
-                   "extra_groups": os.getgrouplist(user, entry.pw_gid), "cwd": entry.pw_dir}
-        if within:
-            names = ["XDG_CURRENT_DESKTOP", *DESKTOPS[desktop]] if desktop else []
-            command = ["systemd-run", "--user", "--quiet", "--collect", "--wait", "--pipe",
-                       *(f"--setenv={name}" for name in names), "--", *command]
-    result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            text=True, errors="backslashreplace", timeout=limit, **options)
+    if user != "root" and within:
+        names = ["XDG_CURRENT_DESKTOP", *DESKTOPS[desktop]] if desktop else []
+        command = ["systemd-run", "--user", "--quiet", "--collect", "--wait", "--pipe",
+                   *(f"--setenv={name}" for name in names), "--", *command]
+    result = subprocess.run(command, input=typed, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            errors="backslashreplace", timeout=limit, **as_user(user, desktop))
     return result.returncode, result.stdout.rstrip("\n")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from . import scenario as scenarios
 from .boot import CACHE, REPOSITORY, BootError, WorkstationGuest
 from .layer import installed, write_next
+from .matrix import table
 from .verdict import Verdict, messages, validator
 
 
@@ -88,6 +89,8 @@ def run(scenario, root: Path, arguments, more: Path | None) -> bool:
         print(f"again  {scenario.name}: {done['trouble']}", flush=True)
     problems = verdict.judge(done, schema)
     verdict.tell(problems)
+    for row in table(verdict.lines):
+        print(row, flush=True)
     return not problems
 
 

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from . import expect
+from .factor import Authenticator, Codes, ask, enrol
 from .plugs import Plugs
 from .scenario import PULLS
 from .session import VT, execute, reader, wait_for_session
@@ -24,6 +25,7 @@ class WorkstationSteps(Steps):
         super().__init__(*arguments)
         self.told = 0  # so many lines of the feed have been waited for
         self.plugs = Plugs(self.log, self.air, seed) if self.scenario.is_random else None
+        self.codes, self.authenticator = Codes(), Authenticator(self.log)
 
     def do(self, step: dict) -> None:
         if PULLS not in step:
@@ -185,6 +187,63 @@ class WorkstationSteps(Steps):
         self.log.add("storm", f"{count} changes in {took:.1f} s: {count / took:.1f} a second; {said}")
         if after["vicinityd.service"] > before["vicinityd.service"] + step["growth"]:
             raise RuntimeError(f"the agent grew: {said}")
+
+    # Second factors
+
+    def do_case(self, name: str, _step: dict) -> None:
+        """What follows is one row of the table that the host prints."""
+        self.log.add("case", name)
+
+    def do_enrol(self, user: str, _step: dict) -> None:
+        enrol(user)
+
+    def do_authenticator(self, what: str, _step: dict) -> None:
+        if what == "start":
+            self.authenticator.start()
+        else:
+            self.authenticator.end({"stop": "SIGTERM", "kill": "SIGKILL"}[what])
+
+    def do_asked(self, pattern: str, step: dict) -> None:
+        """Wait until alice is shown this, after what was waited for last, and type the answer, if there is one."""
+        self.authenticator.wait(pattern, step.get("limit", 60))
+        if "answer" in step:
+            self.do_types(step["answer"], step)
+
+    def do_types(self, text: str, _step: dict) -> None:
+        self.authenticator.type(self.codes.fill(text))
+
+    def do_unasked(self, seconds: float, _step: dict) -> None:
+        """So long she is shown no dialogue: what time alone could bring does not come."""
+        try:
+            self.authenticator.wait("dialogue", seconds)
+        except Timeout:
+            return
+        raise RuntimeError(f"a dialogue within {seconds} s")
+
+    def do_sudo(self, answers: list[str], step: dict) -> None:
+        """As alice, who types these."""
+        typed = [self.codes.fill(answer) for answer in answers]
+        code, text = execute(["sudo", "--reset-timestamp", "--stdin", "id", "-un"], "alice", typed="".join(
+            f"{line}\n" for line in typed))
+        self.log.add("sudo", f"{answers} -> {code}: {text}")
+        # A prompt ends without a line feed.
+        passed = code == 0 and text.endswith("root")
+        if passed != step["passes"] or ("One-time password" in text) != step["asks"]:
+            raise RuntimeError(f"{step}: exit {code}: {text}")
+
+    def do_pull(self, answer: str, step: dict) -> None:
+        """What PAM stacks are told at once, or within `limit` seconds; no answer takes longer than `seconds`."""
+        deadline = time.monotonic() + step.get("limit", 0)
+        while True:
+            told, took = ask(step.get("user", "alice"))
+            self.log.add("pull", f"{told} {took:.2f} s")
+            if took > step.get("seconds", 5):
+                raise RuntimeError(f"{step}: after {took:.2f} s")
+            if told == answer:
+                return
+            if time.monotonic() >= deadline:
+                raise RuntimeError(f"{step}: {told}")
+            select.select([], [], [], LOOK_AGAIN)
 
     # Files
 
