@@ -89,6 +89,12 @@ let package = Package(
             name: "Analytics", dependencies: ["Environment", "Hashing", "JSON", "Platform", "WiFi"],
             swiftSettings: touchingC),
         .target(
+            name: "Enrichment",
+            dependencies: [
+                "Analytics", "Environment", "Feed", "Hashing", "JSON", "Netlink", "Platform", "Rules", "WiFi",
+            ],
+            swiftSettings: touchingC),
+        .target(
             name: "Agent",
             dependencies: [
                 "ActionProtocol", "Actions", "Analytics", "CPlatform", "CSystemd", "Environment", "Feed", "Hashing",
@@ -99,13 +105,15 @@ let package = Package(
         .target(
             name: "CommandLine",
             dependencies: [
-                "Acting", "Actions", "Agent", "Analytics", "CPlatform", "Environment", "Feed", "InstalledRules", "JSON",
-                "Netlink", "PAM", "Platform", "Rules", "SystemBus", "WiFi",
+                "Acting", "Actions", "Agent", "Analytics", "CPlatform", "Enrichment", "Environment", "Feed",
+                "Hashing", "InstalledRules", "JSON", "Netlink", "PAM", "Platform", "Rules", "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
             name: "Vicinity",
-            dependencies: ["Environment", "Feed", "JSON", "Netlink", "Platform", "SystemBus", "WiFi"],
+            dependencies: [
+                "Analytics", "Enrichment", "Environment", "Feed", "JSON", "Netlink", "Platform", "SystemBus", "WiFi",
+            ],
             swiftSettings: strict),
         .executableTarget(name: "vicinity-cli", dependencies: ["CommandLine"], swiftSettings: strict),
         // The helpers' programs are this one under other names where it is installed.
@@ -137,7 +145,7 @@ let package = Package(
             dependencies: [
                 "Agent", "CPlatform", "Environment", "Feed", "JSON", "Netlink", "Platform", "Rules", "WiFi",
             ],
-            path: "Tests/Benchmarks", exclude: ["run"], swiftSettings: strict),
+            path: "Tests/Benchmarks", exclude: ["run", "streams"], swiftSettings: strict),
 
         // Tests.
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
@@ -179,6 +187,12 @@ let package = Package(
             dependencies: ["Analytics", "Environment", "Hashing", "JSON", "Platform", "WiFi"],
             swiftSettings: strict),
         .testTarget(name: "AssuanTests", dependencies: ["Assuan"], swiftSettings: strict),
+        .testTarget(
+            name: "EnrichmentTests",
+            dependencies: [
+                "Analytics", "Enrichment", "Environment", "Feed", "Hashing", "Netlink", "Platform", "Vicinity", "WiFi",
+            ],
+            swiftSettings: strict),
         .testTarget(name: "PAMTests", dependencies: ["PAM"], swiftSettings: strict),
         .testTarget(
             name: "ProbingTests", dependencies: ["CSystemd", "Netlink", "Platform", "ProbeProtocol", "Probing"],
@@ -193,7 +207,8 @@ let package = Package(
         .testTarget(
             name: "AgentTests",
             dependencies: [
-                "ActionProtocol", "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing", "JSON",
+                "ActionProtocol", "Agent", "Analytics", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing",
+                "JSON",
                 "Netlink", "Platform",
                 "Rules", "PAM", "SystemBus", "TestSupport", "Vicinity", "WiFi",
             ],

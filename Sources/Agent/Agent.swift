@@ -29,6 +29,7 @@ package final class Agent {
     private var connectivityCheck: ConnectivityCheck?
     private var analytics: AnalyticsLog?
     private var history: HistoryLog?
+    private var strangers = StrangersShare()
     private var rulesDigest = ""
     private var encoder = FeedEncoder()
     private let store = EventStore()
@@ -414,11 +415,12 @@ package final class Agent {
         server?.publish(line)
         if store.isLarge, let server { store.begin(with: server.held()) }
         EventJournal.note(event, sequence: line.sequence)
-        remember(HistoryRecord(event, rulesDigest: rulesDigest))
+        remember(HistoryRecord(event, rulesDigest: rulesDigest, environment: encoder.disclosure.environment))
     }
 
     private func remember(_ record: HistoryRecord?) {
-        if let record, history?.append(record) == true { problems["history"] = nil }
+        guard let record, let record = strangers.admitted(record) else { return }
+        if history?.append(record) == true { problems["history"] = nil }
     }
 
     private func snapshot(_ permission: FeedPermission) -> FeedLine {

@@ -88,9 +88,27 @@ extension HistoryRecord {
         evidence = match.evidence.map(\.kind)
     }
 
-    /// Nil for what is no action's and no second factor's.
-    init?(_ event: FeedEvent, rulesDigest: String) {
+    /// Nil for what is told as it is decided, and for what a history has no need of.
+    ///
+    /// - Parameter environment: what stands for the name of a Wi-Fi network.
+    init?(_ event: FeedEvent, rulesDigest: String, environment: (SSID) -> String?) {
         switch event.body {
+        case .agentStarted, .agentStopped: self.init(event.type, at: event.time, rulesDigest: rulesDigest)
+        case .environment(let change):
+            switch change.kind {
+            // From then to then the machine was nowhere, or nobody looked.
+            case .suspended, .resumed: self.init(event.type, at: event.time, rulesDigest: rulesDigest)
+            case .roamed(let network, _), .joinFailed(let network, _):
+                self.init(event.type, at: event.time, rulesDigest: rulesDigest)
+                var wifi = WiFi(
+                    environment: network.ssid.flatMap(environment), security: network.security.rawValue)
+                if case .joinFailed(_, let cause) = change.kind {
+                    (wifi.status, wifi.reason) = (cause.status, cause.reason)
+                    wifi.circumstance = cause.circumstance?.rawValue
+                }
+                self.wifi = wifi
+            default: return nil
+            }
         case .actionStarted(let fact), .actionSucceeded(let fact), .actionFailed(let fact), .actionCancelled(let fact),
             .actionReverted(let fact):
             self.init(event.type, at: event.time, rulesDigest: rulesDigest)

@@ -3,8 +3,8 @@ public import Platform
 
 /// One line of the history: a decision or an action, exactly when, by which rule of which files.
 ///
-/// It names no network by its SSID and no device by its address: evidence is told by its kind, and what a command
-/// wrote is not told at all.
+/// It names no network by its SSID and no device by its address: Wi-Fi networks are told by hash and evidence by its
+/// kind, and what a command wrote is not told at all.
 public struct HistoryRecord: Hashable, Sendable {
     public struct Network: Hashable, Sendable {
         /// In the rule files, or of a built-in network.
@@ -67,6 +67,26 @@ public struct HistoryRecord: Hashable, Sendable {
         }
     }
 
+    /// A Wi-Fi network that was roamed in, or could not be joined.
+    public struct WiFi: Hashable, Sendable {
+        /// `sha256:…` or `hmac-sha256:…`, as readers without permission see it; nil where the name is not known.
+        public var environment: String?
+        public var security: String
+        /// IEEE 802.11-2020, 9.4.1.9.
+        public var status: UInt16?
+        /// IEEE 802.11-2020, 9.4.1.7.
+        public var reason: UInt16?
+        /// As the feed has it, such as `timed_out`.
+        public var circumstance: String?
+        /// How many records of this type before it were not written, since there were too many.
+        public var omitted = 0
+
+        public init(environment: String?, security: String) {
+            self.environment = environment
+            self.security = security
+        }
+    }
+
     public var time: Timestamp
     /// As in the feed, such as `rule.activated`.
     public var type: String
@@ -76,6 +96,7 @@ public struct HistoryRecord: Hashable, Sendable {
     public var rule: Rule?
     public var action: Action?
     public var secondFactor: SecondFactor?
+    public var wifi: WiFi?
     /// SHA-256 of the rule files in force, in hexadecimal digits; empty where there are none.
     public var rulesDigest: String
     /// A UUID; boot times of different boots cannot be compared.
@@ -124,6 +145,7 @@ public struct HistoryRecord: Hashable, Sendable {
                     if let because = secondFactor.because { $0.field("because", cut(because)) }
                 }
             }
+            if let wifi { write(wifi, to: &writer) }
             writer.field("rules_digest", rulesDigest)
         }
         writer.endLine()
@@ -141,6 +163,19 @@ public struct HistoryRecord: Hashable, Sendable {
             if let because = action.because { $0.field("because", cut(because)) }
             if let user = action.user { $0.field("user", cut(user)) }
         }
+    }
+
+    private func write(_ wifi: WiFi, to writer: inout JSONWriter) {
+        writer.object("wifi") {
+            $0.field("wifi_environment", wifi.environment)
+            $0.field("security", wifi.security)
+        }
+        writer.object("cause") {
+            if let status = wifi.status { $0.field("status", status) }
+            if let reason = wifi.reason { $0.field("reason", reason) }
+            if let circumstance = wifi.circumstance { $0.field("circumstance", circumstance) }
+        }
+        if wifi.omitted > 0 { writer.field("omitted", wifi.omitted) }
     }
 
     private func cut(_ text: String) -> String {

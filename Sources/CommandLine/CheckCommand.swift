@@ -2,6 +2,7 @@ internal import Agent
 internal import Glibc
 internal import InstalledRules
 internal import JSON
+internal import Platform
 internal import Rules
 internal import Synchronization
 
@@ -52,15 +53,15 @@ enum CheckCommand: Subcommand {
             var (own, rules) = (RuleFiles(paths: []), RuleFiles(paths: []))
             for path in arguments.operands {
                 // The agent's whole directory has rule files one below.
-                if RuleSource.isDirectory("\(path)/rules.d") {
+                if Files.isDirectory("\(path)/rules.d") {
                     own = own + RuleFiles.configuration(in: [path], trust: .anyone)
                     rules = rules + RuleFiles(directories: ["\(path)/rules.d"], trust: .anyone)
                     continue
                 }
                 let files =
-                    RuleSource.isDirectory(path)
+                    Files.isDirectory(path)
                     ? RuleFiles(directories: [path], trust: .anyone) : RuleFiles(paths: [path])
-                if RuleSource.isDirectory(path) { RuleSource.noteAbsence(of: files, in: [path]) }
+                if Files.isDirectory(path) { RuleSource.noteAbsence(of: files, in: [path]) }
                 if isConfiguration(path) { own = own + files } else { rules = rules + files }
             }
             return AgentConfiguration.load(own).diagnostics + RuleSet.load(rules, reviewing: true).diagnostics

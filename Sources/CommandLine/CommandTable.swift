@@ -6,6 +6,7 @@ enum CommandTable {
     static var groups: [(title: String, commands: [any Subcommand.Type])] {
         [
             ("Where this machine is", [StatusCommand.self, WatchCommand.self, HistoryCommand.self, WhyCommand.self]),
+            ("Where it was", [ReportCommand.self, EnrichCommand.self]),
             (
                 "Rules",
                 [InitCommand.self, CheckCommand.self, RulesCommand.self, SimulateCommand.self, ReplayCommand.self]

@@ -69,9 +69,15 @@ enum HistoryCommand: Subcommand {
 
     /// Reads a history to its end.
     ///
-    /// - Parameter file: nil for the machine's.
+    /// - Parameters:
+    ///   - file: nil for the machine's.
+    ///   - command: by which it is read, with what it is given.
+    ///   - onSkipped: told how many lines were cut or are no records, where any were.
     /// - Returns: the exit status.
-    static func read(_ file: String?, _ body: (JSONValue, ArraySlice<UInt8>) -> Void) -> Int32 {
+    static func read(
+        _ file: String?, for command: String = "history", onSkipped: (Int) -> Void = { _ in },
+        _ body: (JSONValue, ArraySlice<UInt8>) -> Void
+    ) -> Int32 {
         let path = file ?? "\(AgentPaths().state)/history.jsonl"
         var reader = HistoryReader(path: path)
         do throws(SystemError) {
@@ -85,11 +91,12 @@ enum HistoryCommand: Subcommand {
                 return 74  // EX_IOERR
             }
             Output.error(
-                "only root and the user vicinity may read the history; try `sudo vicinity history`, or "
+                "only root and the user vicinity may read the history; try `sudo vicinity \(command)`, or "
                     + "`sudo vicinity why --at TIME`")
             return 77  // EX_NOPERM
         }
         if reader.skipped > 0 {
+            onSkipped(reader.skipped)
             let lines = reader.skipped == 1 ? "1 line was" : "\(reader.skipped) lines were"
             Output.error("\(lines) cut or are no records, and left out".terminalText)
         }
@@ -132,7 +139,10 @@ extension FeedTypes {
     /// What the history holds.
     static let recorded = all.filter { type in
         ["network.", "rule.", "action.", "second_factor."].contains { type.hasPrefix($0) }
+            || [
+                "wifi.roamed", "wifi.join_failed", "agent.started", "agent.stopped", "agent.suspended", "agent.resumed",
+            ].contains(type)
     }
 
-    static let recordedFamilies = ["network.*", "rule.*", "action.*", "second_factor.*"]
+    static let recordedFamilies = ["network.*", "rule.*", "action.*", "second_factor.*", "wifi.*", "agent.*"]
 }

@@ -38,6 +38,7 @@ struct HistoryRow {
                 factor["user"]?.string.map { "of \($0)" }, factor["because"]?.string,
             ].compactMap(\.self)
         }
+        if let wifi = record["wifi"] { return details(of: wifi) }
         guard let action = record["action"] else { return [] }
         var parts = [
             action["rule"]?.string ?? "?", "\(action["kind"]?.string ?? "?") \(action["index"]?.integer ?? 0)",
@@ -49,11 +50,22 @@ struct HistoryRow {
         return parts
     }
 
+    private func details(of wifi: JSONValue) -> [String] {
+        var parts = [wifi["wifi_environment"]?.string ?? "a network without a name", wifi["security"]?.string ?? ""]
+        parts += ["status", "reason"].compactMap { key in
+            record["cause"]?[key]?.integer.map { "\(key) \($0)" }
+        }
+        if let circumstance = record["cause"]?["circumstance"]?.string { parts.append(circumstance) }
+        if let omitted = record["omitted"]?.integer { parts.append("and \(omitted) more before it") }
+        return parts.filter { !$0.isEmpty }
+    }
+
     private static func color(of type: String) -> String? {
         switch type {
-        case "network.entered", "rule.activated", "action.succeeded", "second_factor.passed":
+        case "network.entered", "rule.activated", "action.succeeded", "second_factor.passed", "wifi.roamed":
             Screen.Paint.good.rawValue
-        case "action.failed", "second_factor.failed", "second_factor.expired": Screen.Paint.bad.rawValue
+        case "action.failed", "second_factor.failed", "second_factor.expired", "wifi.join_failed":
+            Screen.Paint.bad.rawValue
         case "network.left", "rule.deactivated", "action.cancelled", "second_factor.requested":
             Screen.Paint.notable.rawValue
         default: nil

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 internal import Rules
 internal import WiFi
 
@@ -23,7 +24,7 @@ enum RuleSource {
                 Output.error("\(path.utf8.displayText): there is no such file or directory")
                 throw Failure(status: 66)  // EX_NOINPUT
             }
-            files = isDirectory(path) ? RuleFiles(directories: [path], trust: .anyone) : RuleFiles(paths: [path])
+            files = Files.isDirectory(path) ? RuleFiles(directories: [path], trust: .anyone) : RuleFiles(paths: [path])
         } else {
             files = RuleFiles(trust: .root)
             noteAbsence(of: files, in: RuleFiles.systemDirectories)
@@ -38,10 +39,5 @@ enum RuleSource {
     static func noteAbsence(of files: RuleFiles, in directories: [String]) {
         guard files.files.isEmpty, files.diagnostics.isEmpty else { return }
         Output.error("no rule files (*.toml) in \(directories.joined(separator: ", "))".terminalText)
-    }
-
-    static func isDirectory(_ path: String) -> Bool {
-        var status = stat()
-        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 }

@@ -55,7 +55,7 @@ public final class EnvironmentWatcher: @unchecked Sendable {
     }
 
     /// Follows no longer; nothing of it is called by the loop after this.
-    func stop() {
+    package func stop() {
         onChange = nil
         afterChange = nil
         observer = nil

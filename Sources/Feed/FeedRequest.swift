@@ -12,6 +12,9 @@ public struct FeedRequest: Sendable {
     public var filter = FeedFilter()
     /// False for a reader that only wants the snapshot: the connection ends after it.
     public var follows = true
+    /// Whether names are to be withheld from this reader as from one without permission, whatever it may see: for what
+    /// has a use for hashes alone.
+    public var isHashed = false
     /// The rule or network to be explained, empty for all that hold: the connection ends after that.
     public var why: String?
 
@@ -39,6 +42,7 @@ public struct FeedRequest: Sendable {
         filter.types = value["types"]?.array?.compactMap(\.string) ?? []
         filter.interface = value["interface"]?.string
         follows = value["follow"]?.bool ?? true
+        isHashed = value["view"]?.string == "hashed"
         if let question = value["why"] {
             guard let name = question.string, FeedRequest.isName(name) else { return nil }
             why = name
@@ -57,6 +61,7 @@ public struct FeedRequest: Sendable {
             }
             if let interface = filter.interface { writer.field("interface", interface) }
             if !follows { writer.field("follow", false) }
+            if isHashed { writer.field("view", "hashed") }
             if let why { writer.field("why", why) }
         }
         writer.endLine()

@@ -229,7 +229,11 @@ public final class FeedServer: @unchecked Sendable {
     }
 
     private func begin(_ descriptor: Int32, _ reader: FeedReader, _ request: FeedRequest) {
-        guard let permission = reader.permission else { return }
+        guard var permission = reader.permission else { return }
+        if request.isHashed, permission.view > .hashed {
+            permission = .hashed
+            reader.permission = permission
+        }
         reader.append(snapshot(permission).octets)
         if let why = request.why {
             // It gets what it asked for and nothing else.

@@ -13,10 +13,12 @@ public struct SHA256 {
     }
 
     /// 64 lower-case hexadecimal digits.
-    public consuming func finish() -> String {
+    public consuming func finish() -> String { hexadecimalDigits(of: digest()) }
+
+    private consuming func digest() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_bytes()))
         unsafe crypto_hash_sha256_final(&state, &digest)
-        return hexadecimalDigits(of: digest)
+        return digest
     }
 
     /// Of one piece.
@@ -24,6 +26,17 @@ public struct SHA256 {
         var hash = SHA256()
         hash.update(octets)
         return hash.finish()
+    }
+
+    /// Of one piece, in base64 with padding (RFC 4648), as the web's security policies have it.
+    public static func base64(_ octets: [UInt8]) -> String {
+        var hash = SHA256()
+        hash.update(octets)
+        let digest = hash.digest()
+        let variant = Int32(sodium_base64_VARIANT_ORIGINAL)
+        var text = [CChar](repeating: 0, count: sodium_base64_encoded_len(digest.count, variant))
+        unsafe sodium_bin2base64(&text, text.count, digest, digest.count, variant)
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }
 

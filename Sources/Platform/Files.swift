@@ -79,6 +79,11 @@ public enum Files {
     /// Whether there is anything by this name.
     public static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+    public static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// Makes a directory and those above it that are missing; one that is there stays as it is.
     public static func makeDirectory(_ path: String, mode: UInt32) throws(SystemError) {
         var reached = ""

@@ -47,6 +47,21 @@ import Testing
         #expect(Canaries.found(in: octets) == [])
     }
 
+    /// For what has a use for hashes alone, whoever may see more.
+    @Test func whoMaySeeEverythingCanAskForLess() async throws {
+        let bench = try Bench(permission: .full)
+        var request = FeedRequest()
+        request.isHashed = true
+        #expect(String(decoding: request.line, as: UTF8.self) == "{\"view\":\"hashed\"}\n")
+        var client = try reader(bench, request)
+        let first = client.next() ?? []
+        #expect(String(decoding: first, as: UTF8.self).contains("\"permission\":\"hashed\""))
+        await bench.publish(Canaries.events)
+        var octets = Array(first)
+        for _ in Canaries.events { octets += client.next() ?? [] }
+        #expect(octets.count > 1_000 && Canaries.found(in: octets) == [])
+    }
+
     /// Whether a private network or a user's rule exists is not to be found out by guessing.
     @Test func guessesAreNotConfirmed() async throws {
         let bench = try Bench(permission: .hashed)

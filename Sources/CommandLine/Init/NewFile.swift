@@ -3,19 +3,22 @@ internal import Platform
 
 /// A file that is there whole or not at all.
 enum NewFile {
-    /// - Parameter replaces: whether one that is there may be replaced; otherwise `EEXIST`.
-    static func write(_ contents: [UInt8], to path: String, replaces: Bool) throws(SystemError) {
+    /// - Parameters:
+    ///   - replaces: whether one that is there may be replaced; otherwise `EEXIST`.
+    ///   - mode: whatever the umask; by default what is in it is no secret, and everybody may check it.
+    static func write(
+        _ contents: [UInt8], to path: String, replaces: Bool, mode: mode_t = 0o644
+    ) throws(SystemError) {
         // Beside it, and by a name that nobody who reads rule files looks at.
         let (directory, name) = parts(of: path)
         let temporary = "\(directory).\(name).\(getpid())-\(UInt32.random(in: 0 ... .max))"
         let file = FileDescriptor(
             owning: try SystemError.check("open", path) {
-                unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
+                unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
             })
         defer { _ = unsafe unlink(temporary) }
         let descriptor = file.rawValue
-        // Whatever the umask: what is in it is no secret, and everybody may check it.
-        try SystemError.check("chmod", path) { fchmod(descriptor, 0o644) }
+        try SystemError.check("chmod", path) { fchmod(descriptor, mode) }
         var rest = contents[...]
         while !rest.isEmpty {
             let count = try SystemError.check("write", path) {
