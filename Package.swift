@@ -94,8 +94,8 @@ let package = Package(
         .target(
             name: "CommandLine",
             dependencies: [
-                "Acting", "Actions", "Agent", "Analytics", "CPlatform", "Environment", "Feed", "InstalledRules", "JSON",
-                "Netlink", "Platform", "Rules", "SystemBus", "WiFi",
+                "Acting", "Actions", "Agent", "Analytics", "CPlatform", "Environment", "Feed", "Hashing",
+                "InstalledRules", "JSON", "Netlink", "Platform", "Rules", "SystemBus", "WiFi",
             ],
             swiftSettings: touchingC),
         .target(
@@ -156,7 +156,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "AnalyticsTests",
-            dependencies: ["Analytics", "Environment", "Hashing", "JSON", "Platform", "WiFi"],
+            dependencies: ["Analytics", "Environment", "Hashing", "JSON", "Platform", "TestSupport", "WiFi"],
             swiftSettings: strict),
         .testTarget(name: "PAMTests", dependencies: ["PAM"], swiftSettings: strict),
         .testTarget(
@@ -171,8 +171,8 @@ let package = Package(
         .testTarget(
             name: "AgentTests",
             dependencies: [
-                "ActionProtocol", "Agent", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing", "JSON",
-                "Netlink", "Platform",
+                "ActionProtocol", "Agent", "Analytics", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing",
+                "JSON", "Netlink", "Platform",
                 "Rules", "PAM", "SystemBus", "TestSupport", "WiFi",
             ],
             swiftSettings: strict),

@@ -13,6 +13,11 @@ package enum ControlRequest: Hashable {
     case grantPermission(user: UInt32)
     case revokePermission(user: UInt32)
     case listGrants
+    case rotateHashKey
+    case purgeAnalytics(history: Bool)
+    /// What the caller says to being written about.
+    case setAnalyticsConsent(Bool)
+    case analyticsStatus
 
     package static var methods: [BusObject.Method] {
         [
@@ -26,6 +31,10 @@ package enum ControlRequest: Hashable {
             BusObject.Method("GrantPermission", takes: "u", returns: "s", parameters: "user\0permission\0"),
             BusObject.Method("RevokePermission", takes: "u", returns: "s", parameters: "user\0permission\0"),
             BusObject.Method("ListGrants", takes: "", returns: "au", parameters: "users\0"),
+            BusObject.Method("RotateHashKey", takes: "", returns: "s", parameters: "key\0"),
+            BusObject.Method("PurgeAnalytics", takes: "b", returns: "u", parameters: "history\0files\0"),
+            BusObject.Method("SetAnalyticsConsent", takes: "b", parameters: "consent\0"),
+            BusObject.Method("AnalyticsStatus", takes: "", returns: "s", parameters: "json\0"),
         ]
     }
 
@@ -50,6 +59,14 @@ package enum ControlRequest: Hashable {
             guard let user = ControlRequest.user(values[0]) else { return nil }
             self = .revokePermission(user: user)
         case ("ListGrants", 0): self = .listGrants
+        case ("RotateHashKey", 0): self = .rotateHashKey
+        case ("PurgeAnalytics", 1):
+            guard let history = values[0].flag else { return nil }
+            self = .purgeAnalytics(history: history)
+        case ("SetAnalyticsConsent", 1):
+            guard let consent = values[0].flag else { return nil }
+            self = .setAnalyticsConsent(consent)
+        case ("AnalyticsStatus", 0): self = .analyticsStatus
         default: return nil
         }
     }
@@ -58,7 +75,9 @@ package enum ControlRequest: Hashable {
     var heldRule: String? {
         switch self {
         case .hold(let rule, _, _, _), .release(let rule): rule
-        case .run, .reload, .requestPermission, .grantPermission, .revokePermission, .listGrants: nil
+        case .run, .reload, .requestPermission, .grantPermission, .revokePermission, .listGrants, .rotateHashKey,
+            .purgeAnalytics, .setAnalyticsConsent, .analyticsStatus:
+            nil
         }
     }
 
@@ -73,6 +92,12 @@ package enum ControlRequest: Hashable {
         case .grantPermission(let user): "let the user with the number \(user) see which networks this machine is on"
         case .revokePermission(let user): "let the user with the number \(user) no longer see which networks it is on"
         case .listGrants: "see who may see which networks this machine is on"
+        case .rotateHashKey: "destroy the key with which names of networks are hashed, and make another"
+        case .purgeAnalytics(let history):
+            "delete the analytics log of this machine\(history ? ", and its history" : "")"
+        case .setAnalyticsConsent(let consent):
+            "\(consent ? "agree" : "object") to a log of which networks this machine is on"
+        case .analyticsStatus: "see whether there is a log of which networks this machine is on"
         }
     }
 

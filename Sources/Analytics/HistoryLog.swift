@@ -24,6 +24,12 @@ public final class HistoryLog {
         self.onFailure = onFailure
     }
 
+    /// Removes all of it.
+    ///
+    /// - Returns: how many files there were.
+    @discardableResult
+    public func purge() throws(SystemError) -> Int { try AnalyticsLog.remove([Self.olderPath(of: path), path]) }
+
     public static func olderPath(of path: String) -> String { "\(path).1" }
 
     /// Answers whether the record is in the file, whole.

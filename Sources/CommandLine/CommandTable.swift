@@ -17,8 +17,8 @@ enum CommandTable {
             (
                 "Besides",
                 [
-                    DoctorCommand.self, PermissionCommand.self, RecordCommand.self, SessionCommand.self,
-                    CompletionCommand.self,
+                    DoctorCommand.self, PermissionCommand.self, AnalyticsCommand.self, RecordCommand.self,
+                    SessionCommand.self, CompletionCommand.self,
                     HelpCommand.self, VersionCommand.self,
                 ]
             ),

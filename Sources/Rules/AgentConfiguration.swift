@@ -10,10 +10,12 @@ public struct AgentConfiguration: Hashable, Sendable {
     public var connectivity: ConnectivityCheck?
     /// Who may see where the machine is.
     public var permission = PermissionConfiguration()
+    /// What is written about where the machine was.
+    public var analytics = AnalyticsConfiguration()
 
     public init() {}
 
-    public static let keys = ["mode", "max-hold", "changes-per-minute", "connectivity", "permission"]
+    public static let keys = ["mode", "max-hold", "changes-per-minute", "connectivity", "permission", "analytics"]
     private static let holdRange: ClosedRange<Int64> = 60_000_000...604_800_000_000
     private static let changesRange = 2...60
 
@@ -60,6 +62,7 @@ public struct AgentConfiguration: Hashable, Sendable {
             changesPerMinute = checker.integer(entry.value, in: Self.changesRange) ?? changesPerMinute
         case "connectivity": connectivity = checker.connectivity(entry.value)
         case "permission": permission = checker.permission(entry.value) ?? permission
+        case "analytics": analytics = checker.analytics(entry.value) ?? analytics
         default: checker.unknownKey(entry, in: "the agent's configuration", known: Self.keys)
         }
     }
