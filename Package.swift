@@ -120,6 +120,9 @@ let package = Package(
             path: "Tests/Benchmarks", exclude: ["run"], swiftSettings: strict),
 
         // Tests.
+        .executableTarget(
+            name: "replaying-agent", dependencies: ["Agent", "CPlatform", "Environment", "Platform"],
+            path: "Tests/ReplayingAgent", swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["Actions", "CSystemd", "Netlink", "Platform", "SystemBus", "WiFi"],

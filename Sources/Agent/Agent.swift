@@ -88,6 +88,7 @@ package final class Agent {
             report("watch", "\(error): changed rule files take effect when they are read again, not by themselves")
         }
         complain(rules?.problems ?? [])
+        history?.retention = rules?.configuration?.historyRetention
         try watcher.start()
         let permissions = try serve(rules)
         publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
@@ -204,7 +205,7 @@ package final class Agent {
     }
 
     /// Reads the rule files again; files with errors leave the last good rules in force.
-    func reload() {
+    package func reload() {
         ServiceManager.reloading()
         source?.reload()
     }
@@ -217,6 +218,7 @@ package final class Agent {
             analytics?.use(configuration.analytics, ruleSet)
             disclose(ruleSet, hasOtherKey: analytics?.hashing.key.identifier != formerKey)
             permissions?.use(configuration.permission)
+            history?.retention = configuration.historyRetention
             dispatcher.use(ruleSet, digest: rules.digest)
             perform(engine.replace(with: ruleSet, options: configuration.engineOptions, at: .now()))
             connectivityCheck = configuration.connectivity
@@ -231,7 +233,7 @@ package final class Agent {
     }
 
     /// Ends what runs, and calls `done` when that is over, at the latest after 0.8 s: the service manager ends the rest.
-    func stop(_ done: @escaping () -> Void) {
+    package func stop(_ done: @escaping () -> Void) {
         ServiceManager.stopping()
         watcher.onChange = nil
         watcher.afterChange = nil
@@ -262,7 +264,10 @@ package final class Agent {
 
     private func complain(_ problems: [String]) {
         ruleProblems = problems
-        for problem in problems.prefix(Agent.loggedProblems) { Log.write(.error, problem) }
+        // The line of the file that is shown below the problem may have the name of a private network in it.
+        for problem in problems.prefix(Agent.loggedProblems) {
+            Log.write(.error, problem.split(separator: "\n").first.map(String.init) ?? "")
+        }
         let more = problems.count - Agent.loggedProblems
         if more > 0 { Log.write(.error, "and \(more) more; `vicinity check` shows them") }
     }
@@ -327,8 +332,9 @@ package final class Agent {
         // Thousands of rules can hold, and most changes concern none of them.
         let links = ActivationState.links(of: watcher.environment)
         let places = engine.places
-        guard engine.activations != savedActivations || links != saved?.links || owed != saved?.owed ?? FactorDebts()
-            || places != saved?.places
+        guard
+            engine.activations != savedActivations || links != saved?.links || owed != saved?.owed ?? FactorDebts()
+                || places != saved?.places
         else {
             return
         }

@@ -22,7 +22,8 @@ enum EventJournal {
 
     static func fields(of record: AnalyticsRecord) -> [Field] {
         var fields = [
-            Field(name: "MESSAGE", value: "analytics: \(record.type) \(record.network), \(record.networkType.rawValue)"),
+            Field(
+                name: "MESSAGE", value: "analytics: \(record.type) \(record.network), \(record.networkType.rawValue)"),
             Field(name: "PRIORITY", value: "\(LOG_INFO)"),
             Field(name: "VICINITY_ANALYTICS", value: record.type),
             Field(name: "VICINITY_NETWORK", value: record.network),

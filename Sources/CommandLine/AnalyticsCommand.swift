@@ -108,7 +108,8 @@ enum AnalyticsCommand: Subcommand {
             let key = try key(paths, configuration)
             Output.line(NameHashing(ruleSet, configuration, key: key).logged(ssid))
             return 0
-        } catch let error as SystemError where [EACCES, EPERM].contains(error.code) || geteuid() != 0 && error.isMissing
+        } catch let error as SystemError
+            where [EACCES, EPERM].contains(error.code) || geteuid() != 0 && error.isMissing
         {
             Output.error("\(error)\nreading the key takes root, or the agent's own user")
             return 77
@@ -257,7 +258,8 @@ enum AnalyticsCommand: Subcommand {
             isWriting ? .plain : .notable)
         let answer = word("your_consent")
         screen.add(
-            "you", answer == nil ? "have not said anything; `vicinity analytics consent yes|no`" : "said \(answer ?? "")")
+            "you",
+            answer == nil ? "have not said anything; `vicinity analytics consent yes|no`" : "said \(answer ?? "")")
         if let consent = word("consent") { screen.add("consent", consent) }
         if let hash = word("hash"), let scope = word("scope"), let key = word("key") {
             let until = word("key_until").map { ", until \($0)" } ?? ""

@@ -45,6 +45,7 @@ extension HashKey {
 
     private static func finish(_ path: String) throws(SystemError) {
         // One that never was in force.
+        Files.tidy(nextPath(of: path))
         _ = unsafe unlink(nextPath(of: path))
         var (retired, present) = (stat(), stat())
         guard unsafe lstat(retiredPath(of: path), &retired) == 0 else { return }

@@ -75,6 +75,23 @@ extension FileChecker {
         return diagnostics.count { $0.severity == .error } == problems ? analytics : nil
     }
 
+    /// `[history]`: how long the history is kept, in microseconds.
+    mutating func historyRetention(_ value: TOMLValue) -> Int64? {
+        guard case .table(let members) = value.content else {
+            wrongType(value, expected: "a table such as { retention = \"365d\" }")
+            return nil
+        }
+        var retention: Int64?
+        for entry in members {
+            if entry.key == "retention" {
+                retention = longDuration(entry.value, in: Self.lifetimes)
+            } else {
+                unknownKey(entry, in: "[history]", known: ["retention"])
+            }
+        }
+        return retention
+    }
+
     /// What does not go together, and what is worth less than it seems.
     private mutating func review(_ analytics: AnalyticsConfiguration, _ members: [TOMLMember]) {
         func position(_ key: String) -> TOMLValue.Position? { members.first { $0.key == key }?.position }
@@ -109,7 +126,9 @@ extension FileChecker {
         guard let text = string(value, expected: example) else { return nil }
         let isInDays = text.utf8.last == UInt8(ascii: "d")
         let hours = isInDays ? DurationText.microseconds(of: "\(text.dropLast())h") : nil
-        guard let duration = isInDays ? hours.map({ $0 > Int64.max / 24 ? .max : $0 * 24 }) : DurationText.microseconds(of: text)
+        guard
+            let duration = isInDays
+                ? hours.map({ $0 > Int64.max / 24 ? .max : $0 * 24 }) : DurationText.microseconds(of: text)
         else {
             error(.badValue, value.position, "expected \(example)")
             return nil

@@ -70,7 +70,8 @@ final class AnalyticsKeeper {
                 Files.keepAside(paths.consents)
                 try? consents.write(to: paths.consents)
                 report(
-                    "consent", "\(paths.consents) is damaged and was put aside: whoever does not agree anew has refused")
+                    "consent", "\(paths.consents) is damaged and was put aside: whoever does not agree anew has refused"
+                )
             case .unreadable(let error): report("consent", "\(error): whoever does not agree anew has refused")
             }
         }
