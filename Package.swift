@@ -148,6 +148,9 @@ let package = Package(
             path: "Tests/Benchmarks", exclude: ["run", "streams"], swiftSettings: strict),
 
         // Tests.
+        .executableTarget(
+            name: "replaying-agent", dependencies: ["Agent", "CPlatform", "Environment", "Platform"],
+            path: "Tests/ReplayingAgent", swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["Actions", "CSystemd", "Netlink", "Platform", "SystemBus", "WiFi"],
@@ -184,7 +187,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "AnalyticsTests",
-            dependencies: ["Analytics", "Environment", "Hashing", "JSON", "Platform", "WiFi"],
+            dependencies: ["Analytics", "Environment", "Hashing", "JSON", "Platform", "TestSupport", "WiFi"],
             swiftSettings: strict),
         .testTarget(name: "AssuanTests", dependencies: ["Assuan"], swiftSettings: strict),
         .testTarget(
@@ -208,9 +211,7 @@ let package = Package(
             name: "AgentTests",
             dependencies: [
                 "ActionProtocol", "Agent", "Analytics", "CommandLine", "CSystemd", "Environment", "Feed", "Hashing",
-                "JSON",
-                "Netlink", "Platform",
-                "Rules", "PAM", "SystemBus", "TestSupport", "Vicinity", "WiFi",
+                "JSON", "Netlink", "PAM", "Platform", "Rules", "SystemBus", "TestSupport", "Vicinity", "WiFi",
             ],
             swiftSettings: strict),
     ],

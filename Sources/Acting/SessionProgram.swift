@@ -1,5 +1,6 @@
 internal import ActionProtocol
 internal import Actions
+internal import CPlatform
 internal import Glibc
 internal import InstalledRules
 internal import Platform
@@ -34,6 +35,7 @@ public enum SessionProgram {
     ///   - isReleasing: undoes everything that was done in this session, when whoever serves it has ended, and ends.
     /// - Returns: the exit status, sysexits(3).
     public static func run(socket: String, configuration: String?, isReleasing: Bool = false) -> Int32 {
+        vicinity_refuse_core_dumps()
         signal(SIGPIPE, SIG_IGN)
         umask(0o077)
         guard let state = stateDirectory else {

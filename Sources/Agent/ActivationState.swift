@@ -4,10 +4,11 @@ internal import JSON
 internal import Platform
 internal import Rules
 
-/// Which rules held, and on which associations: so that a restarted agent does not enter again where it already is. And
-/// which rules somebody holds, until when.
+/// Where the machine was, which rules held, and on which associations: so that a restarted agent does not enter again
+/// where it already is. And which rules somebody holds, until when.
 ///
-/// Associations are told apart by when they began, so the file has no name from the air.
+/// Associations are told apart by when they began, and places by their names in the rule files, so the file has no name
+/// from the air.
 struct ActivationState: Hashable {
     struct Link: Hashable {
         var index: Int32
@@ -23,10 +24,12 @@ struct ActivationState: Hashable {
     /// By the name of the rule. Boot time goes on in the same boot, whatever happens to the agent.
     var holds: [String: Hold]
     var owed: FactorDebts
+    /// By the name of the network: since when (µs, boot time).
+    var places: [String: Int64]
 
     init(
         _ environment: NetworkEnvironment, rules: [String], pending: [String], holds: [String: Hold],
-        owed: FactorDebts = FactorDebts()
+        owed: FactorDebts = FactorDebts(), places: [String: Int64] = [:]
     ) {
         boot = Boot.identifier
         links = ActivationState.links(of: environment)
@@ -34,6 +37,7 @@ struct ActivationState: Hashable {
         self.pending = pending.sorted()
         self.holds = holds
         self.owed = owed
+        self.places = places
     }
 
     static func links(of environment: NetworkEnvironment) -> [Link] {
@@ -72,6 +76,18 @@ struct ActivationState: Hashable {
         // Without them everything is entered anew, and demanded.
         guard let owed = FactorDebts(value["owed"]) else { return nil }
         self.owed = owed
+        places = ActivationState.places(in: value["places"])
+    }
+
+    private static func places(in value: JSONValue?) -> [String: Int64] {
+        let now = Timestamp.now().boottime
+        var places: [String: Int64] = [:]
+        for entry in value?.array ?? [] {
+            guard let name = entry["network"]?.string, let since = entry["since"]?.integer, (0...now).contains(since)
+            else { return [:] }
+            places[name] = since
+        }
+        return places
     }
 
     /// One that makes no sense spoils all of them: a rule that nobody holds is what its condition says.
@@ -106,6 +122,14 @@ struct ActivationState: Hashable {
                 for (rule, hold) in holds.sorted(by: { $0.key < $1.key }) { hold.write(of: rule, to: &writer) }
             }
             owed.write(to: &writer)
+            writer.array("places") { writer in
+                for (name, since) in places.sorted(by: { $0.key < $1.key }) {
+                    writer.object { writer in
+                        writer.field("network", name)
+                        writer.field("since", since)
+                    }
+                }
+            }
         }
         writer.endLine()
         try Files.replace(path, with: writer.octets, mode: 0o600)

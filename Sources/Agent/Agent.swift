@@ -27,7 +27,7 @@ package final class Agent {
     private var probes: [UInt64: Prober.Identifier] = [:]
     private let checker: ConnectivityChecker
     private var connectivityCheck: ConnectivityCheck?
-    private var analytics: AnalyticsLog?
+    private var analytics: AnalyticsKeeper?
     private var history: HistoryLog?
     private var strangers = StrangersShare()
     private var rulesDigest = ""
@@ -42,7 +42,6 @@ package final class Agent {
     private var source: RuleSource?
     private var control: ControlService?
     private var permissions: PermissionBook?
-    private var hashKey = HashKey.random()
     private var clock: ClockWatch?
     private let bus: SystemBus
     private let broker: SecondFactorBroker
@@ -62,8 +61,8 @@ package final class Agent {
         broker = SecondFactorBroker(on: loop, bus)
         prober = Prober(on: loop)
         checker = ConnectivityChecker(on: loop, with: prober)
-        analytics = AnalyticsLog(path: paths.analytics) { [unowned self] error in
-            report("analytics", "\(error): the analytics log misses lines")
+        analytics = AnalyticsKeeper(on: loop, bus, paths) { [unowned self] subject, problem in
+            if let problem { report(subject, problem) } else { problems[subject] = nil }
         }
         history = HistoryLog(path: paths.history) { [unowned self] error in
             report("history", "\(error): the history misses lines")
@@ -93,6 +92,7 @@ package final class Agent {
             report("watch", "\(error): changed rule files take effect when they are read again, not by themselves")
         }
         complain(rules?.problems ?? [])
+        history?.retention = rules?.configuration?.historyRetention
         try watcher.start()
         let permissions = try serve(rules)
         publish(FeedEvent(.agentStarted(version: AgentVersion.current), at: .now()))
@@ -111,7 +111,7 @@ package final class Agent {
             ruleSet: rules?.ruleSet ?? RuleSet(),
             options: (rules?.configuration ?? AgentConfiguration()).engineOptions, resuming: former?.rules ?? [],
             pending: former?.pending ?? [], isResuming: isResuming, holds: former?.holds ?? [:],
-            isElsewhere: !isResuming)
+            isElsewhere: !isResuming, places: former?.places ?? [:])
         perform(engine.update(watcher.environment, at: .now()))
         // Whatever a former agent had put in place and nobody wants any more ends now.
         hold(always: true)
@@ -133,12 +133,17 @@ package final class Agent {
         lookFarther()
         followBus()
         // Rules can have times.
-        clock = try? ClockWatch(on: loop) { [unowned self] in advance() }
+        clock = try? ClockWatch(on: loop) { [unowned self] in
+            advance()
+            analytics?.clockChanged()
+        }
         let control = ControlService(of: self, permissions, on: loop) { [unowned self] problem in
             // Whoever tries an agent out asks for nothing by hand, and may not have its name.
             guard paths.isSystem else { return }
             if let problem { report("bus", problem) } else { problems["bus"] = nil }
         }
+        control.analytics = analytics
+        control.purgeHistory = { [unowned self] () throws(SystemError) in try history?.purge() ?? 0 }
         self.control = control
         control.start()
         heartbeat = Heartbeat(on: loop, watcher)
@@ -150,9 +155,12 @@ package final class Agent {
     private func serve(_ rules: InstalledRules?) throws -> PermissionBook {
         let held = store.left()
         if let held { encoder = FeedEncoder(continuing: held) }
-        let key = HashKey.load(paths.hashKey)
-        hashKey = key.key
-        if let problem = key.problem { report("hash key", problem) }
+        analytics?.start(rules?.configuration?.analytics, rules?.ruleSet ?? RuleSet())
+        analytics?.onKey = { [unowned self] in
+            disclose(engine.ruleSet, hasOtherKey: true)
+            // What a former key made stays nowhere, and least of all for the next agent.
+            if let server { store.begin(with: server.held()) }
+        }
         disclose(rules?.ruleSet ?? RuleSet())
         let permissions = PermissionBook(at: paths.permissions, on: loop) { [unowned self] problem in
             if let problem { report("permission", problem) } else { problems["permission"] = nil }
@@ -170,9 +178,9 @@ package final class Agent {
     }
 
     /// Says which names readers are told who may not see where the machine is.
-    private func disclose(_ ruleSet: RuleSet) {
-        encoder.disclosure = FeedDisclosure(ruleSet, key: hashKey)
-        server?.disclosureChanged()
+    private func disclose(_ ruleSet: RuleSet, hasOtherKey: Bool = false) {
+        encoder.disclosure = analytics.map { FeedDisclosure(ruleSet, $0.hashing) } ?? FeedDisclosure()
+        server?.disclosureChanged(hasOtherKey: hasOtherKey)
     }
 
     /// Helpers of users' sessions come to us: who serves them can be seen from the socket, and root's helper needs no
@@ -188,6 +196,7 @@ package final class Agent {
             daemons.connected()
             sleepLock.connected()
             broker.connected()
+            analytics?.connected()
         }
         bus.onReturn = { daemons.returned() }
         bus.connect()
@@ -200,7 +209,7 @@ package final class Agent {
     }
 
     /// Reads the rule files again; files with errors leave the last good rules in force.
-    func reload() {
+    package func reload() {
         ServiceManager.reloading()
         source?.reload()
     }
@@ -209,8 +218,11 @@ package final class Agent {
         complain(rules.problems)
         if let ruleSet = rules.ruleSet, let configuration = rules.configuration {
             rulesDigest = rules.digest
-            disclose(ruleSet)
+            let formerKey = analytics?.hashing.key.identifier
+            analytics?.use(configuration.analytics, ruleSet)
+            disclose(ruleSet, hasOtherKey: analytics?.hashing.key.identifier != formerKey)
             permissions?.use(configuration.permission)
+            history?.retention = configuration.historyRetention
             dispatcher.use(ruleSet, digest: rules.digest)
             perform(engine.replace(with: ruleSet, options: configuration.engineOptions, at: .now()))
             connectivityCheck = configuration.connectivity
@@ -225,7 +237,7 @@ package final class Agent {
     }
 
     /// Ends what runs, and calls `done` when that is over, at the latest after 0.8 s: the service manager ends the rest.
-    func stop(_ done: @escaping () -> Void) {
+    package func stop(_ done: @escaping () -> Void) {
         ServiceManager.stopping()
         watcher.onChange = nil
         watcher.afterChange = nil
@@ -236,6 +248,7 @@ package final class Agent {
         if let timer { loop.cancel(timer.timer) }
         dispatcher.stop()
         checker.stop()
+        analytics?.stop()
         prober.cancelAll()
         control?.stop()
         whenIdle(until: Timestamp.now().boottime + 800_000) { [self] in
@@ -255,7 +268,10 @@ package final class Agent {
 
     private func complain(_ problems: [String]) {
         ruleProblems = problems
-        for problem in problems.prefix(Agent.loggedProblems) { Log.write(.error, problem) }
+        // The line of the file that is shown below the problem may have the name of a private network in it.
+        for problem in problems.prefix(Agent.loggedProblems) {
+            Log.write(.error, problem.split(separator: "\n").first.map(String.init) ?? "")
+        }
         let more = problems.count - Agent.loggedProblems
         if more > 0 { Log.write(.error, "and \(more) more; `vicinity check` shows them") }
     }
@@ -272,7 +288,8 @@ package final class Agent {
             switch decision {
             case .networkEntered, .networkLeft, .assuranceChanged, .ruleActivated, .ruleDeactivated, .ruleSkipped:
                 FeedEvent(decision, at: now).map(publish)
-                record(decision, at: now)
+                analytics?.record(decision, at: now)
+                if case .networkLeft(let match, _) = decision { problems["probe \(match.name)"] = nil }
                 remember(HistoryRecord(decision, at: now, rulesDigest: rulesDigest))
             case .cancel(let rule, let edge): dispatcher.cancel(rule: rule, edge: edge)
             case .run(let request): dispatcher.run(request)
@@ -318,14 +335,17 @@ package final class Agent {
     private func remember() {
         // Thousands of rules can hold, and most changes concern none of them.
         let links = ActivationState.links(of: watcher.environment)
-        guard engine.activations != savedActivations || links != saved?.links || owed != saved?.owed ?? FactorDebts()
+        let places = engine.places
+        guard
+            engine.activations != savedActivations || links != saved?.links || owed != saved?.owed ?? FactorDebts()
+                || places != saved?.places
         else {
             return
         }
         let state = ActivationState(
             watcher.environment, rules: engine.resumableRules, pending: engine.pendingRules,
             holds: Dictionary(engine.holds.map { ($0.rule, $0.hold) }, uniquingKeysWith: { first, _ in first }),
-            owed: owed)
+            owed: owed, places: places)
         guard state != saved else { return savedActivations = engine.activations }
         do throws(SystemError) {
             try state.write(to: paths.activations)
@@ -335,29 +355,6 @@ package final class Agent {
         } catch {
             report("state", "\(error): after a restart, rules that hold would be entered again")
         }
-    }
-
-    private func record(_ decision: Decision, at time: Timestamp) {
-        switch decision {
-        case .networkEntered(let match): record(.entered, match, at: time)
-        case .networkLeft(let match, let stay):
-            problems["probe \(match.name)"] = nil
-            record(.left(minutes: stay.minutes), match, at: time)
-        default: break
-        }
-    }
-
-    /// Places only: that a machine is on Wi-Fi at all is nothing to count.
-    private func record(_ transition: AnalyticsRecord.Transition, _ match: NetworkMatch, at time: Timestamp) {
-        guard match.isPlace else { return }
-        guard let analytics else { return }
-        let failures = analytics.failures
-        analytics.append(
-            AnalyticsRecord(
-                time: time, transition: transition, network: match.name,
-                networkType: NetworkType(match.links.first?.kind),
-                listedSSID: engine.ruleSet.listedName(of: match)))
-        if analytics.failures == failures { problems["analytics"] = nil }
     }
 
     // MARK: Proofs

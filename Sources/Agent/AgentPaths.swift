@@ -34,10 +34,12 @@ public struct AgentPaths: Sendable {
     var activations: String { "\(state)/activations.json" }
     var lastGoodRules: String { "\(state)/rules.json" }
     var permissions: String { "\(state)/permissions.json" }
+    /// What people have said to being written about.
+    var consents: String { "\(state)/consents.json" }
     /// Of hashed names.
-    var hashKey: String { "\(state)/hash.key" }
-    var history: String { "\(state)/history.jsonl" }
-    var analytics: String { "\(logs)/analytics.jsonl" }
+    package var hashKey: String { "\(state)/hash.key" }
+    package var history: String { "\(state)/history.jsonl" }
+    package var analytics: String { "\(logs)/analytics.jsonl" }
 
     /// Where rule files and the configuration are. Only the installed agent reads what others than the administrator
     /// put in place.

@@ -19,6 +19,11 @@ package enum ControlRequest: Hashable {
     case factorStatus
     /// The caller wants a second factor of whom it runs for.
     case requireFactor(reason: String)
+    case rotateHashKey
+    case purgeAnalytics(history: Bool)
+    /// What the caller says to being written about.
+    case setAnalyticsConsent(Bool)
+    case analyticsStatus
 
     package static var methods: [BusObject.Method] {
         [
@@ -36,6 +41,10 @@ package enum ControlRequest: Hashable {
             BusObject.Method("SecondFactorStatus", takes: "", returns: "a{sv}", parameters: "status\0"),
             BusObject.Method(
                 "RequireSecondFactor", takes: "s", returns: "s", parameters: "reason\0outcome\0"),
+            BusObject.Method("RotateHashKey", takes: "", returns: "s", parameters: "key\0"),
+            BusObject.Method("PurgeAnalytics", takes: "b", returns: "u", parameters: "history\0files\0"),
+            BusObject.Method("SetAnalyticsConsent", takes: "b", parameters: "consent\0"),
+            BusObject.Method("AnalyticsStatus", takes: "", returns: "s", parameters: "json\0"),
         ]
     }
 
@@ -65,6 +74,14 @@ package enum ControlRequest: Hashable {
         case ("RequireSecondFactor", 1):
             guard let reason = values[0].text, reason.utf8.count <= FactorCaller.reasonLimit else { return nil }
             self = .requireFactor(reason: reason)
+        case ("RotateHashKey", 0): self = .rotateHashKey
+        case ("PurgeAnalytics", 1):
+            guard let history = values[0].flag else { return nil }
+            self = .purgeAnalytics(history: history)
+        case ("SetAnalyticsConsent", 1):
+            guard let consent = values[0].flag else { return nil }
+            self = .setAnalyticsConsent(consent)
+        case ("AnalyticsStatus", 0): self = .analyticsStatus
         default: return nil
         }
     }
@@ -74,7 +91,7 @@ package enum ControlRequest: Hashable {
         switch self {
         case .hold(let rule, _, _, _), .release(let rule): rule
         case .run, .reload, .requestPermission, .grantPermission, .revokePermission, .listGrants, .resetProxy,
-            .factorStatus, .requireFactor:
+            .factorStatus, .requireFactor, .rotateHashKey, .purgeAnalytics, .setAnalyticsConsent, .analyticsStatus:
             nil
         }
     }
@@ -107,6 +124,12 @@ package enum ControlRequest: Hashable {
         case .resetProxy: "take away the proxy that rules have set on this machine"
         case .factorStatus: "see whether a second factor is needed"
         case .requireFactor: "have a second factor asked for"
+        case .rotateHashKey: "destroy the key with which names of networks are hashed, and make another"
+        case .purgeAnalytics(let history):
+            "delete the analytics log of this machine\(history ? ", and its history" : "")"
+        case .setAnalyticsConsent(let consent):
+            "\(consent ? "agree" : "object") to a log of which networks this machine is on"
+        case .analyticsStatus: "see whether there is a log of which networks this machine is on"
         }
     }
 

@@ -70,6 +70,10 @@ package final class ControlService {
     var waiting = WaitingCalls()
     /// Programs whose user is asked for a second factor.
     var factorRequests: [ObjectIdentifier: FactorRequest] = [:]
+    /// What is written about where the machine was; nil where nothing ever is.
+    var analytics: AnalyticsKeeper?
+    /// Removes the history, and answers how many files that were.
+    var purgeHistory: () throws(SystemError) -> Int = { 0 }
     /// Told what is wrong, nil once nothing is.
     private let report: (String?) -> Void
 
@@ -153,6 +157,14 @@ package final class ControlService {
         if case .requestPermission = request { return authorizeReading(request, call, user) }
         // Everybody may have themselves asked, and PAM stacks tell everybody whether they ask.
         if user == 0 || request.isOfFactor { return carryOut(request, call, user, isUsers: false) }
+        if case .analyticsStatus = request { return carryOut(request, call, user, isUsers: false) }
+        if case .setAnalyticsConsent = request {
+            // Nobody else can say it.
+            guard waiting.change(user, at: Timestamp.now().boottime) else {
+                return finish(call) { $0.refuse(call, .busy, "too many changes within a minute; try again later") }
+            }
+            return carryOut(request, call, user, isUsers: false)
+        }
         if case .revokePermission(user) = request {
             // What is one's own everybody may give back.
             guard waiting.change(user, at: Timestamp.now().boottime) else {
@@ -244,9 +256,44 @@ package final class ControlService {
             case .listGrants:
                 let users = permissions.granted.map { BusArgument.unsigned($0) }
                 finish(call) { _ in call.answer([.list(users, of: "u")]) }
+            case .rotateHashKey, .purgeAnalytics, .setAnalyticsConsent, .analyticsStatus:
+                performAnalytics(request, call, user, name)
             }
         } catch {
             finish(call) { _ in call.refuse(error.busName, error.description) }
+        }
+    }
+
+    // MARK: Analytics
+
+    private func performAnalytics(_ request: ControlRequest, _ call: BusCall, _ user: UInt32, _ name: String) {
+        guard let analytics else { return finish(call) { $0.refuse(call, .notKept, "nothing is written here") } }
+        do {
+            switch request {
+            case .rotateHashKey:
+                let key = try analytics.rotateKey()
+                finish(call) { _ in call.answer([.text(key)]) }
+            case .purgeAnalytics(let history):
+                var count = try analytics.purge()
+                if history { count += try purgeHistory() }
+                Log.write(.notice, "analytics log\(history ? " and history" : "") purged by \(name)")
+                finish(call) { _ in call.answer([.unsigned(UInt32(clamping: count))]) }
+            case .setAnalyticsConsent(let consent):
+                try analytics.consent(consent, of: user, named: name)
+                Log.write(.notice, "uid \(user) \(consent ? "agrees to" : "refuses") the analytics log")
+                finish(call) { _ in call.answer() }
+            default:
+                let status = analytics.status(of: user)
+                finish(call) { _ in call.answer([.text(status)]) }
+            }
+        } catch let error as AnalyticsKeeper.KeyRefusal {
+            if case .isOrganisations = error {
+                finish(call) { $0.refuse(call, .restricted, error.description) }
+            } else {
+                finish(call) { $0.refuse(call, .notKept, error.description) }
+            }
+        } catch {
+            finish(call) { $0.refuse(call, .notKept, "\(error)") }
         }
     }
 

@@ -1,3 +1,4 @@
+internal import Analytics
 internal import CSystemd
 internal import Feed
 internal import Glibc
@@ -10,6 +11,32 @@ enum EventJournal {
     /// - Parameter sequence: of the event's line on the feed.
     static func note(_ event: FeedEvent, sequence: UInt64?) {
         guard isThere, let fields = fields(of: event, sequence: sequence) else { return }
+        send(fields)
+    }
+
+    /// What is in the analytics log is in the journal as well, with the time that journald gives it.
+    static func note(_ record: AnalyticsRecord) {
+        guard isThere else { return }
+        send(fields(of: record))
+    }
+
+    static func fields(of record: AnalyticsRecord) -> [Field] {
+        var fields = [
+            Field(
+                name: "MESSAGE", value: "analytics: \(record.type) \(record.network), \(record.networkType.rawValue)"),
+            Field(name: "PRIORITY", value: "\(LOG_INFO)"),
+            Field(name: "VICINITY_ANALYTICS", value: record.type),
+            Field(name: "VICINITY_NETWORK", value: record.network),
+            Field(name: "VICINITY_NETWORK_TYPE", value: record.networkType.rawValue),
+        ]
+        if let hash = record.wifiEnvironment { fields.append(Field(name: "VICINITY_WIFI_ENVIRONMENT", value: hash)) }
+        if case .left(let minutes) = record.transition {
+            fields.append(Field(name: "VICINITY_MINUTES", value: "\(minutes)"))
+        }
+        return fields
+    }
+
+    private static func send(_ fields: [Field]) {
         let texts = fields.map { Array("\($0.name)=\($0.value)".utf8) }
         var entries = unsafe [iovec]()
         for text in texts {

@@ -1,7 +1,6 @@
 public import Environment
 internal import JSON
 public import Platform
-public import WiFi
 
 /// By what kind of link a network was reached.
 public enum NetworkType: String, Hashable, Sendable {
@@ -32,49 +31,93 @@ public struct AnalyticsRecord: Hashable, Sendable {
     /// The network's name in the rule files, or that of a built-in network.
     public var network: String
     public var networkType: NetworkType
-    /// Only where a rule file lists exactly this name in a network that is not private; nil for every other network,
-    /// whose line then tells no name in any form.
-    public var listedSSID: SSID?
+    /// What stands for the name of the Wi-Fi network, `PlaceHash`; nil off Wi-Fi.
+    public var wifiEnvironment: String?
+    /// To which the time is rounded, µs, so that the log is no minute-by-minute record of a person's day.
+    public var granularity: Int64
+
+    public static let standardGranularity: Int64 = 15 * 60_000_000
 
     public init(
-        time: Timestamp, transition: Transition, network: String, networkType: NetworkType, listedSSID: SSID? = nil
+        time: Timestamp, transition: Transition, network: String, networkType: NetworkType,
+        wifiEnvironment: String? = nil, granularity: Int64 = AnalyticsRecord.standardGranularity
     ) {
         self.time = time
         self.transition = transition
         self.network = network
         self.networkType = networkType
-        self.listedSSID = listedSSID
+        self.wifiEnvironment = wifiEnvironment
+        self.granularity = granularity
     }
 
-    /// Times are rounded to this many minutes, so that the log is no minute-by-minute record of a person's day.
-    public static let granularity: Int64 = 15
+    /// As in the log.
+    public var type: String {
+        switch transition {
+        case .entered: "network.entered"
+        case .left: "network.left"
+        }
+    }
 
     /// JSON and LF.
     public var line: [UInt8] {
         var writer = JSONWriter()
         writer.object {
             $0.field("time", roundedTime)
-            switch transition {
-            case .entered: $0.field("type", "network.entered")
-            case .left: $0.field("type", "network.left")
-            }
+            $0.field("type", type)
             $0.field("network", network)
             $0.field("network_type", networkType.rawValue)
-            if let listedSSID { $0.field("wifi_environment", PlaceHash.plain(listedSSID)) }
+            if let wifiEnvironment { $0.field("wifi_environment", wifiEnvironment) }
             if case .left(let minutes) = transition { $0.field("minutes", minutes) }
         }
         writer.endLine()
         return writer.octets
     }
 
-    /// ISO 8601, UTC, to the nearest step.
+    /// A moment as the log writes it, unrounded.
+    ///
+    /// - Parameter microseconds: since 1970.
+    public static func text(of microseconds: Int64) -> String { AnalyticsTime.text(of: microseconds) }
+
+    /// To the nearest step.
     private var roundedTime: String {
-        let step = Self.granularity * 60_000_000
+        let step = max(granularity, 1_000_000)
         let shifted = time.wall + step / 2
         let remainder = shifted % step
-        let rounded = CivilTime(utc: shifted - (remainder < 0 ? remainder + step : remainder))
-        let date = "\(digits(rounded.year, 4))-\(digits(rounded.month, 2))-\(digits(rounded.day, 2))"
-        return "\(date)T\(digits(rounded.hour, 2)):\(digits(rounded.minute, 2)):\(digits(rounded.second, 2))Z"
+        return AnalyticsTime.text(of: shifted - (remainder < 0 ? remainder + step : remainder))
+    }
+}
+
+/// Moments as the log writes them: ISO 8601, UTC, to the second, so that they can be compared as they stand.
+enum AnalyticsTime {
+    static let length = 20
+
+    static func text(of microseconds: Int64) -> String {
+        let time = CivilTime(utc: microseconds)
+        let date = "\(digits(time.year, 4))-\(digits(time.month, 2))-\(digits(time.day, 2))"
+        return "\(date)T\(digits(time.hour, 2)):\(digits(time.minute, 2)):\(digits(time.second, 2))Z"
+    }
+
+    /// The moment of a text; nil for what the log does not write.
+    static func microseconds(of text: some Collection<UInt8>) -> Int64? {
+        let octets = Array(text)
+        guard octets.count == length, octets[4] == UInt8(ascii: "-"), octets[7] == UInt8(ascii: "-"),
+            octets[10] == UInt8(ascii: "T"), octets[13] == UInt8(ascii: ":"), octets[16] == UInt8(ascii: ":"),
+            octets[19] == UInt8(ascii: "Z")
+        else { return nil }
+        func number(_ range: Range<Int>) -> Int64? {
+            octets[range].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                ? octets[range].reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) } : nil
+        }
+        guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10), let hour = number(11..<13),
+            let minute = number(14..<16), let second = number(17..<19), (1...12).contains(month)
+        else { return nil }
+        // Hinnant's days_from_civil.
+        let shifted = month <= 2 ? year - 1 : year
+        let era = shifted / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        return (days * 86_400 + hour * 3_600 + minute * 60 + second) * 1_000_000
     }
 }
 

@@ -18,8 +18,9 @@ enum CommandTable {
             (
                 "Besides",
                 [
-                    DoctorCommand.self, PermissionCommand.self, SecondFactorCommand.self, RecordCommand.self,
-                    SessionCommand.self, CompletionCommand.self, HelpCommand.self, VersionCommand.self,
+                    DoctorCommand.self, PermissionCommand.self, SecondFactorCommand.self, AnalyticsCommand.self,
+                    RecordCommand.self, SessionCommand.self, CompletionCommand.self, HelpCommand.self,
+                    VersionCommand.self,
                 ]
             ),
         ]

@@ -89,8 +89,17 @@ public final class FeedLine: Sendable {
     }
 
     /// Other names may be told from now on: what was written for such readers is written anew.
-    func forgetDisclosed() {
-        content.withLock { if $0.event != nil { $0.hashed = nil } }
+    ///
+    /// - Parameter hasOtherKey: whether names are hashed otherwise as well; of a line that a former agent left nobody
+    ///   knows how, so that it tells none any more.
+    func forgetDisclosed(hasOtherKey: Bool) {
+        content.withLock { content in
+            if content.event != nil {
+                content.hashed = nil
+            } else if hasOtherKey {
+                content.hashed = content.hashed.map(HashedLine.withoutKeyedHashes)
+            }
+        }
     }
 
     /// Octets that it takes at present.

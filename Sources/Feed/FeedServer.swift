@@ -135,8 +135,10 @@ public final class FeedServer: @unchecked Sendable {
     }
 
     /// Other names may be told to readers who do not see all: lines that wait for them are written anew.
-    public func disclosureChanged() {
-        for position in log.start..<log.end { log[position]?.forgetDisclosed() }
+    ///
+    /// - Parameter hasOtherKey: whether the key of hashed names is another one.
+    public func disclosureChanged(hasOtherKey: Bool = false) {
+        for position in log.start..<log.end { log[position]?.forgetDisclosed(hasOtherKey: hasOtherKey) }
     }
 
     // MARK: Connections

@@ -26,6 +26,25 @@ enum HashedLine {
         return writer.octets
     }
 
+    /// The line with `null` in the place of each hash that was made with a key.
+    static func withoutKeyedHashes(_ line: [UInt8]) -> [UInt8] {
+        let head = Array("\"hmac-sha256:".utf8)
+        // The key's identifier, a colon, the digits, the quotation mark.
+        let rest = 8 + 1 + 64 + 1
+        var result: [UInt8] = []
+        var place = 0
+        while place < line.count {
+            if line[place...].starts(with: head), place + head.count + rest <= line.count {
+                result += Array("null".utf8)
+                place += head.count + rest
+            } else {
+                result.append(line[place])
+                place += 1
+            }
+        }
+        return result
+    }
+
     private static func write(_ body: FeedEvent.Body, to writer: inout JSONWriter, _ disclosure: FeedDisclosure) {
         switch body {
         case .environment(let change): write(change.kind, to: &writer, disclosure)

@@ -28,6 +28,7 @@ public struct Diagnostic: Error, Hashable, Sendable {
         case contradictory
         case duplicateKey = "duplicate-key"
         case duplicateName = "duplicate-name"
+        case guessableName = "guessable-name"
         case lookalike
         case missingKey = "missing-key"
         case notPermitted = "not-permitted"

@@ -18,6 +18,7 @@ struct PlaceTracker: Sendable {
     private var undecidedSince: Int64?
     /// Whether a link was unknown the last time.
     private var wasBlurred = false
+    private var resumed = ResumedPlaces()
 
     /// What a network shows of itself is known within a few seconds or never; until then nobody is anywhere unlisted.
     static let decisionLimit: Int64 = 10_000_000
@@ -26,6 +27,14 @@ struct PlaceTracker: Sendable {
     var unknownLinks: Set<Int32> { links.unknown }
     /// Whether a link is unknown now.
     var isBlurred: Bool { !links.unknown.isEmpty }
+
+    /// Where the machine is and since when (µs, boot time), for an agent that is started again: `resume(_:)`.
+    var places: [String: Int64] {
+        resumed.places.merging(standings.values.filter(\.match.isPlace).map { ($0.match.name, $0.since) }) { $1 }
+    }
+
+    /// The machine was there when the agent ended, and has not moved: it does not come there again.
+    mutating func resume(_ places: [String: Int64]) { resumed = ResumedPlaces(places) }
 
     /// The environment with the last known state in place of each unknown one; nil where nothing is known from the
     /// beginning.
@@ -115,8 +124,10 @@ struct PlaceTracker: Sendable {
         }
         order.removeAll { !names.contains($0) }
         let mayBegin = links.unknown.isEmpty
+        resumed.update(new, in: ruleSet, at: now)
         for match in new.matches {
-            var standing = standings[match.name] ?? Standing(match, since: now)
+            let resumedSince = resumed.take(match.name)
+            var standing = standings[match.name] ?? Standing(match, since: resumedSince ?? now)
             let previous = standing.match.assurance
             let trust = standing.trustedSince
             let wasFrozen = standing.frozenAt != nil
@@ -132,7 +143,7 @@ struct PlaceTracker: Sendable {
             if standings[match.name] == nil {
                 order.append(match.name)
                 movement.networks.insert(match.name)
-                if match.isPlace { decisions.append(.networkEntered(match)) }
+                if match.isPlace, resumedSince == nil { decisions.append(.networkEntered(match)) }
             } else {
                 if previous != standing.match.assurance {
                     movement.networks.insert(match.name)

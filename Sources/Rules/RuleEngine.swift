@@ -82,11 +82,14 @@ public struct RuleEngine: Sendable {
     ///   - holds: the rules that were held, by name. What was asked of them has nothing to do with an association.
     ///   - isElsewhere: whether the association is another one by now: of the rules above only those that are held are
     ///     resumed.
+    ///   - places: where the machine was in the same association, by name, and since when (µs, boot time): it does not
+    ///     enter them again.
     public init(
         ruleSet: RuleSet, options: Options = Options(), resuming activeRules: some Sequence<String> = [],
         pending pendingRules: some Sequence<String> = [], isResuming: Bool = false, holds: [String: Hold] = [:],
-        isElsewhere: Bool = false
+        isElsewhere: Bool = false, places: [String: Int64] = [:]
     ) {
+        place.resume(isElsewhere ? [:] : places)
         self.ruleSet = ruleSet
         self.options = options
         states = ruleSet.rules.map { _ in RuleState() }
@@ -124,6 +127,10 @@ public struct RuleEngine: Sendable {
 
     /// The networks the machine is on, in the order in which it came there; built-in ones included.
     public var networks: [NetworkMatch] { place.networks }
+
+    /// Where the machine is, by the names of networks, and since when (µs, boot time): what a restarted agent resumes
+    /// with.
+    public var places: [String: Int64] { place.places }
 
     /// What the environment came to last, networks that have not been there long enough set aside.
     public var judgement: Judgement { place.judgement }

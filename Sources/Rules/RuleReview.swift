@@ -40,6 +40,7 @@ struct RuleReview {
                     .badValue, probe.location,
                     "a pin is the SHA-256 of nothing, so no key was read where it was computed")
             }
+            reviewPrivacy(of: network)
             for entry in network.ssids {
                 for oddity in entry.value.oddities {
                     add(.oddName, entry.location, "the name \(oddity): is that so on the air?")
@@ -54,6 +55,18 @@ struct RuleReview {
                 add(.lookalike, entry.location, "the name looks like the one at \(first.location), and \(difference)")
             }
         }
+    }
+
+    /// Networks with a passphrase and nothing else are mostly somebody's own.
+    private mutating func reviewPrivacy(of network: NetworkDefinition) {
+        guard !network.isPrivate, let name = network.ssids.first, let security = network.security?.value,
+            security.allowsPersonal, security.classes.allSatisfy(\.isPersonal),
+            security.suites.allSatisfy({ $0.family == .personal || $0.family == .sae })
+        else { return }
+        add(
+            .guessableName, name.location,
+            "the analytics log has the bare hash of this name, which whoever guesses it undoes, and a network that only "
+                + "takes a passphrase is mostly somebody's own: private = true has it hashed with a key")
     }
 
     // MARK: Rules

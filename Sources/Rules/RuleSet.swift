@@ -1,6 +1,3 @@
-internal import Environment
-public import WiFi
-
 /// Checked networks and rules, in the order of the files.
 public struct RuleSet: Sendable {
     public let networks: [NetworkDefinition]
@@ -39,15 +36,6 @@ public struct RuleSet: Sendable {
         relaxingOffNetworks = rules.indices.filter { index in
             rules[index].leaning == .relaxing && rules[index].condition.mentions.contains(where: \.isNegated)
         }
-    }
-
-    /// The name of a link that is on a network, if whoever wrote the files knows it anyway: listed there octet by octet,
-    /// and not private. One that a pattern or nothing but other evidence led to is a stranger's.
-    public func listedName(of match: NetworkMatch) -> SSID? {
-        guard let network = network(named: match.name), !network.isPrivate, !match.isPrivate,
-            let ssid = match.links.first?.wifi?.ssid
-        else { return nil }
-        return network.ssids.contains { $0.value == ssid } ? ssid : nil
     }
 
     /// A described network by its name.

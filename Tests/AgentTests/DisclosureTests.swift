@@ -13,7 +13,8 @@ import WiFi
     private func disclosure(_ text: String) throws -> FeedDisclosure {
         let result = RuleSet.load([RuleFile(path: "a.toml", contents: Array(text.utf8))])
         #expect(result.diagnostics.filter { $0.severity == .error }.map(\.description) == [])
-        return FeedDisclosure(try #require(result.ruleSet), key: key)
+        return FeedDisclosure(
+            try #require(result.ruleSet), NameHashing(try #require(result.ruleSet), nil, key: key))
     }
 
     private static let rules = """
@@ -60,7 +61,7 @@ import WiFi
     }
 
     @Test func withoutRulesNothingIsListed() throws {
-        let disclosure = FeedDisclosure(RuleSet(), key: key)
+        let disclosure = FeedDisclosure(RuleSet(), NameHashing(RuleSet(), nil, key: key))
         #expect(disclosure.rules.isEmpty && disclosure.networks.contains("wired"))
     }
 }

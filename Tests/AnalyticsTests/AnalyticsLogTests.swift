@@ -12,7 +12,7 @@ import WiFi
     ) -> AnalyticsRecord {
         AnalyticsRecord(
             time: Timestamp(wall: wall * 1_000_000, boottime: 0), transition: transition, network: "office",
-            networkType: .wifi, listedSSID: ssid.flatMap { SSID(utf8: $0) })
+            networkType: .wifi, wifiEnvironment: ssid.flatMap { SSID(utf8: $0) }.map { PlaceHash.plain($0) })
     }
 
     @Test func writesOneLine() {

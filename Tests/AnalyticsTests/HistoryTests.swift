@@ -75,6 +75,35 @@ import Testing
         #expect(try read() == ([3, 4, 5], 0))
     }
 
+    /// Never longer than that, and at least for half of it.
+    @Test func isKeptForSoLong() throws {
+        let day: Int64 = 86_400_000_000
+        let log = HistoryLog(path: path) { Issue.record($0) }
+        log.retention = 10 * day
+        func append(_ days: Int64) {
+            var record = self.record(UInt64(days))
+            record.time.wall += days * day
+            #expect(log.append(record))
+        }
+        for days in 0..<6 as Range<Int64> { append(days) }
+        #expect(try read().ids == [0, 1, 2, 3, 4, 5])
+        append(6)
+        #expect(access(older, F_OK) == 0)
+        append(10)
+        #expect(try read().ids == [0, 1, 2, 3, 4, 5, 6, 10])
+        append(11)
+        #expect(try read().ids == [6, 10, 11])
+        append(90)
+        #expect(try read().ids == [90])
+        // The clock was not set yet: that says nothing about age.
+        var record = self.record(1)
+        record.time.wall = 5
+        #expect(log.append(record))
+        #expect(try read().ids == [90, 1])
+        #expect(try log.purge() == 1)
+        #expect(try read().ids.isEmpty)
+    }
+
     /// A directory in the place of the older file: the history can be written, and cannot be rotated.
     @Test func reportsWhatGoesWrongAndGoesOn() throws {
         mkdir(older, 0o700)

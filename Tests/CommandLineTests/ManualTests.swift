@@ -50,7 +50,11 @@ import Testing
 
     @Test func theAgentsConfigurationIsExplained() throws {
         let page = try text("packaging/man/vicinity.toml.5.scd")
-        for key in AgentConfiguration.keys + ["url", "address", "response", "default", "full", "restricted"] {
+        let nested = [
+            "url", "address", "response", "default", "full", "restricted", "enabled", "consent", "hash", "scope",
+            "key-file", "rotate", "granularity", "retention",
+        ]
+        for key in AgentConfiguration.keys + nested {
             #expect(page.contains("\n*\(key)* = "), "\(key)")
         }
     }

@@ -149,13 +149,14 @@ class Decisions(unittest.TestCase):
         del lines[3]
         self.assertNotEqual(expect.judge_feed(one, {}, [json.dumps(entry) for entry in lines]), [])
 
-    def test_private_names_are_not_even_hashed(self):
+    def test_private_names_are_hashed_with_a_key(self):
         one = SimpleNamespace(aps={"home": SimpleNamespace(ssid=b"Seven Oaks", bssid="02:00:00:00:01:00")},
                               rules={"a.toml": "[network.home]\nprivate = true\n"})
         entered = [{"type": "network.entered", "network": {"name": "home"}}]
         log = {"type": "network.entered", "network": "home", "network_type": "wifi"}
-        hashed = {**log, "wifi_environment": "sha256:" + hashlib.sha256(b"Seven Oaks").hexdigest()}
-        for rules, good, bad in ((one.rules, log, hashed), ({}, hashed, log)):
+        bare = {**log, "wifi_environment": "sha256:" + hashlib.sha256(b"Seven Oaks").hexdigest()}
+        keyed = {**log, "wifi_environment": "hmac-sha256:0123abcd:" + "0" * 64}
+        for rules, good, bad in ((one.rules, keyed, bare), (one.rules, keyed, log), ({}, bare, keyed), ({}, bare, log)):
             one.rules = rules
             raw = [json.dumps(line) for line in entered]
             self.assertEqual(expect.judge_analytics(one, raw, [json.dumps(good)]), [])

@@ -128,29 +128,4 @@ import WiFi
             #expect(texts.allSatisfy { !$0.contains("Corp") })
         }
     }
-
-    /// What may be hashed plainly: it can be guessed from the hash, so it has to be known from the files already.
-    @Test func onlyListedNamesAreKnownAnyway() {
-        let set = ruleSet(
-            """
-            [network.listed]
-            ssid = ["Corp"]
-            ssid-glob = ["Corp-*"]
-            [network.private]
-            ssid = ["Home"]
-            private = true
-            [network.other]
-            bssid = ["02:00:00:00:00:09"]
-            """)
-        func name(_ network: String, _ ssid: String, _ bssid: UInt8 = 1) -> SSID? {
-            set.judge(environment(.joined(ssid, bssid: bssid)))[network].flatMap { set.listedName(of: $0) }
-        }
-        #expect(name("listed", "Corp") == SSID(utf8: "Corp"))
-        #expect(name("listed", "Corp-Guest of John") == nil)
-        #expect(name("private", "Home") == nil)
-        #expect(name("other", "Corp", 9) == nil)
-        #expect(name("unlisted", "x") == nil)
-        let match = set.judge(environment(.joined("Corp")))["listed"]
-        #expect(match.flatMap { ruleSet("").listedName(of: $0) } == nil)
-    }
 }

@@ -1,31 +1,22 @@
-internal import Analytics
 internal import Feed
-internal import Hashing
 internal import Rules
-internal import WiFi
 
 extension FeedDisclosure {
     /// What rule files tell everybody: networks that are not private, rules that have to do with no private network, and
     /// the bare hash of names that only such networks list.
     ///
     /// A rule that a private network makes hold would tell by its name that the machine is there.
-    init(_ ruleSet: RuleSet, key: HashKey) {
-        let hidden = ruleSet.networks.filter(\.isPrivate)
-        let open = ruleSet.networks.filter { !$0.isPrivate }
-        let hiddenNames = Set(hidden.map(\.name))
-        let listed = Set(open.flatMap { $0.ssids.map(\.value) }).subtracting(hidden.flatMap { $0.ssids.map(\.value) })
-        let patterns = hidden.flatMap { $0.ssidPatterns.map(\.value) }
+    init(_ ruleSet: RuleSet, _ hashing: NameHashing) {
+        let hiddenNames = Set(ruleSet.networks.filter(\.isPrivate).map(\.name))
+        let openNames = ruleSet.networks.filter { !$0.isPrivate }.map(\.name)
         let parts = NameParts(hiddenNames)
         let rules = ruleSet.rules.filter { rule in
             hiddenNames.isDisjoint(with: rule.condition.networks.map(\.name)) && !parts.isAny(within: rule.name)
         }
         self.init(
-            networks: Set(open.map(\.name) + BuiltInNetwork.allCases.map(\.rawValue)).subtracting(hiddenNames),
+            networks: Set(openNames + BuiltInNetwork.allCases.map(\.rawValue)).subtracting(hiddenNames),
             rules: Set(rules.map(\.name)),
-            environment: { ssid in
-                let isOpen = listed.contains(ssid) && !patterns.contains { $0.matches(ssid.octets) }
-                return isOpen ? PlaceHash.plain(ssid) : PlaceHash.keyed(ssid, by: key)
-            })
+            environment: { hashing.told($0) })
     }
 }
 

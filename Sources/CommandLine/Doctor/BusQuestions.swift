@@ -1,3 +1,4 @@
+internal import Agent
 internal import Platform
 internal import SystemBus
 
@@ -13,6 +14,12 @@ struct BusQuestions {
         static func ofBus(_ member: String) -> Question {
             Question(
                 name: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
+                member: member)
+        }
+
+        static func ofAgent(_ member: String) -> Question {
+            Question(
+                name: ControlService.name, path: ControlService.path, interface: ControlService.interface,
                 member: member)
         }
 

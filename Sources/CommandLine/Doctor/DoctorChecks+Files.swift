@@ -82,7 +82,9 @@ extension DoctorChecks {
         let again = "`sudo systemctl restart vicinityd` makes it anew"
         let wishes = [
             Wish(path: stateDirectory, kind: .directory, owner: agent, forbidden: 0o077, remedy: again),
-            Wish(path: logDirectory, kind: .directory, owner: agent, forbidden: 0o027, remedy: again),
+            Wish(
+                path: logDirectory, kind: .directory, owner: agent, group: facts.logGroup, forbidden: 0o027,
+                remedy: "`sudo systemd-tmpfiles --create vicinity.conf`"),
             Wish(
                 path: helperState, kind: .directory, owner: 0, forbidden: 0o077,
                 remedy: "`sudo systemctl restart vicinity-act.socket` makes it anew", mayBeMissing: true),

@@ -6,7 +6,7 @@ internal import Platform
 enum DoctorChecks {
     static let all: [@Sendable (DoctorFacts) -> [DoctorFinding]] = [
         kernel, clock, installation, agent, version, units, sockets, state, disks, rules, needs, policies, bus, memory,
-        secondFactor, caller, session, others,
+        secondFactor, analytics, caller, session, others,
     ]
 
     static func findings(_ facts: DoctorFacts) -> [DoctorFinding] { all.flatMap { $0(facts) } }
@@ -235,6 +235,23 @@ enum DoctorChecks {
                     "memory", "the agent's memory, with names of networks in it, would be written to a core file",
                     "install the package again, and look at what stands in drop-ins of vicinityd.service")
             ] : [.ok("memory", "the agent writes no core file")]
+    }
+
+    @Sendable static func analytics(_ facts: DoctorFacts) -> [DoctorFinding] {
+        guard let analytics = facts.analytics else { return [] }
+        guard analytics.isWriting else {
+            return [
+                .note(
+                    "analytics", "nothing is written about where this machine is: \(analytics.because)",
+                    "`vicinity analytics status` tells more")
+            ]
+        }
+        return [
+            .ok(
+                "analytics",
+                "where this machine is is written for the group vicinity-analytics, names as hashes, for "
+                    + "\(analytics.days) days")
+        ]
     }
 
     @Sendable static func caller(_ facts: DoctorFacts) -> [DoctorFinding] {

@@ -50,6 +50,7 @@ extension DoctorFacts {
             let count = unsafe getgroups(Int32(groups.count), &groups)
             hasGroup = getegid() == identifier || groups.prefix(Int(max(count, 0))).contains(identifier)
         }
+        if let entry = unsafe getgrnam("vicinity-analytics") { logGroup = unsafe entry.pointee.gr_gid }
         isInSession = unsafe getenv("XDG_RUNTIME_DIR") != nil
     }
 
@@ -152,7 +153,8 @@ extension DoctorFacts {
         let answers = BusQuestions.ask(
             .system,
             [.ofBus("ListNames"), .ofBus("ListActivatableNames"), .ofManager("ListUnitsByNames", [.texts(names)])]
-                + names.map { .ofManager("GetUnitFileState", [.text($0)]) })
+                + names.map { .ofManager("GetUnitFileState", [.text($0)]) } + [.ofAgent("AnalyticsStatus")])
+        analytics = answers?.last.flatMap { $0?.first?.text }.flatMap { AnalyticsFact(Array($0.utf8)) }
         if let answers, let running = answers[0] {
             // What a bus can start is polkit's and others' to be needed; of the rest only what runs counts.
             let startable = Set(Self.texts(answers[1])).intersection(["org.freedesktop.PolicyKit1"])
@@ -191,5 +193,16 @@ extension DoctorFacts {
                 otherScripts.append("\(directory)/\(name)".terminalText)
             }
         }
+    }
+}
+
+extension DoctorFacts.AnalyticsFact {
+    /// - Parameter status: as the agent says it.
+    init?(_ status: [UInt8]) {
+        guard let value = try? JSONValue(parsing: status, maximumSize: 1 << 16), let isWriting = value["writing"]?.bool
+        else { return nil }
+        self.init(
+            isWriting: isWriting, because: value["because"]?.string?.terminalText ?? "",
+            days: value["retention_days"]?.integer ?? 0)
     }
 }

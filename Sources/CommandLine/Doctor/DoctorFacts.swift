@@ -26,9 +26,18 @@ struct DoctorFacts {
     var peer: UInt32?
     /// Whether the program that runs has been replaced since; nil where that cannot be seen.
     var isOutdated: Bool?
+    /// What is written about where the machine is; nil where the agent was not asked, or does not say.
+    var analytics: AnalyticsFact?
     /// Whether the kernel would write its memory to a file.
     var isDumpable: Bool?
     var isInstalled = false
+
+    struct AnalyticsFact: Equatable {
+        var isWriting: Bool
+        /// Why not.
+        var because: String
+        var days: Int64
+    }
 
     /// Of a unit, by the service manager's word.
     struct UnitFact: Equatable {
@@ -88,6 +97,8 @@ struct DoctorFacts {
     var agentUser: UInt32?
     /// Of the group `vicinity`.
     var agentGroup: UInt32?
+    /// Of the group `vicinity-analytics`, which reads the log.
+    var logGroup: UInt32?
     /// Whether the group's list has the user.
     var isMember = false
     /// Whether this process has the group.

@@ -202,20 +202,27 @@ def judge_air(patterns: list[str], lines: list[str]) -> list[str]:
 def told_of_networks(lines: list[dict], scenario) -> list[tuple[str, str]]:
     """What a reader was told of places, and what it learnt of them from the snapshot of an agent that was there first."""
     known = {name for text in scenario.rules.values() for name in tomllib.loads(text).get("network", {})} | {"unlisted"}
-    told, learnt = [], set()
+    told, learnt, here = [], set(), set()
     for number, line in enumerate(lines):
         if line["type"] == "environment.snapshot" and number > 0:
-            learnt = known & set(line["networks"])
+            # An agent that is started again where it was has not arrived there.
+            learnt = (known & set(line["networks"])) - here
             told += [("network.entered", name) for name in sorted(learnt)]
+            here = known & set(line["networks"])
         elif line["type"] == "network.entered" and line["network"]["name"] in learnt:
             learnt.discard(line["network"]["name"])
         elif line["type"] in ("network.entered", "network.left"):
-            told.append((line["type"], line["network"]["name"]))
+            name = line["network"]["name"]
+            told.append((line["type"], name))
+            here = here | {name} if line["type"] == "network.entered" else here - {name}
     return told
 
 
+KEYED = re.compile("hmac-sha256:[0-9a-f]{8}:[0-9a-f]{64}|nomap")
+
+
 def judge_analytics(scenario, feed: list[str], log: list[str]) -> list[str]:
-    """The log says of networks what the feed says, with a listed name as its hash, and no name or address in any form."""
+    """The log says of networks what the feed says, each name as the hash it shall have, none and no address otherwise."""
     problems = []
     told = told_of_networks([json.loads(line) for line in feed], scenario)
     lines = [json.loads(line) for line in log]
@@ -228,10 +235,13 @@ def judge_analytics(scenario, feed: list[str], log: list[str]) -> list[str]:
     hashes = {"sha256:" + hashlib.sha256(ap.ssid).hexdigest() for ap in scenario.aps.values()}
     for line, text in zip(lines, log):
         is_listed = line["network"] != "unlisted" and line["network"] not in private
-        if is_listed and line["network_type"] == "wifi" and line.get("wifi_environment") not in hashes:
+        place = line.get("wifi_environment")
+        if (line["network_type"] == "wifi") != (place is not None):
+            problems.append(f"analytics: a hash that is too much or missing in {text}")
+        elif place is not None and is_listed and place not in hashes:
             problems.append(f"analytics: no hash of a listed name in {text}")
-        if not is_listed and "wifi_environment" in line:
-            problems.append(f"analytics: the hash of a name that is nobody's business in {text}")
+        elif place is not None and not is_listed and not KEYED.fullmatch(place):
+            problems.append(f"analytics: the bare hash of a name that is nobody's business in {text}")
         for ap in scenario.aps.values():
             name = ap.ssid.decode(errors="replace")
             if name in text or ap.ssid.hex() in text or ap.bssid in text:
