@@ -40,9 +40,11 @@ struct ControlServiceTests {
         let methods = text.split(separator: "\n").map { $0.split(separator: " ").prefix(4).joined(separator: " ") }
         #expect(
             methods.filter { $0.hasPrefix(".") } == [
-                ".GrantPermission method u s", ".Hold method sbtb t", ".ListGrants method - au",
-                ".Release method s -", ".Reload method - u", ".RequestPermission method - s",
-                ".RevokePermission method u s", ".Run method s -",
+                ".AnalyticsStatus method - s", ".GrantPermission method u s", ".Hold method sbtb t",
+                ".ListGrants method - au", ".PurgeAnalytics method b u", ".Release method s -", ".Reload method - u",
+                ".RequestPermission method - s",
+                ".RevokePermission method u s", ".RotateHashKey method - s", ".Run method s -",
+                ".SetAnalyticsConsent method b -",
             ])
         let names = try bus.ask("introspect", "--xml-interface", "io.vicinity", "/io/vicinity").output
         for name in ["rule", "on", "microseconds", "until_network_change"] {
