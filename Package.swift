@@ -149,7 +149,8 @@ let package = Package(
 
         // Tests.
         .executableTarget(
-            name: "replaying-agent", dependencies: ["Agent", "CPlatform", "Environment", "Platform"],
+            name: "replaying-agent",
+            dependencies: ["Agent", "CPlatform", "Environment", "Netlink", "Platform", "TestSupport", "WiFi"],
             path: "Tests/ReplayingAgent", swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .target(

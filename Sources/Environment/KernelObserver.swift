@@ -2,16 +2,20 @@ internal import Netlink
 internal import Platform
 internal import WiFi
 
-/// Datagrams in place of nl80211's multicasts, to measure what happens from there on. Everything else is the kernel's.
+/// Datagrams in place of nl80211's multicasts, to measure or test what happens from there on. Everything else is the
+/// kernel's.
 package struct ReplayedEvents: Sendable {
     /// Of a socket that keeps datagrams apart; not closed.
     let descriptor: Int32
     /// The identifier that nl80211 has in them.
     let family: UInt16
+    /// What is answered in the kernel's place; nil for questions that it answers itself.
+    let answer: @Sendable (Query) -> Answer?
 
-    package init(descriptor: Int32, family: UInt16) {
+    package init(descriptor: Int32, family: UInt16, answer: @escaping @Sendable (Query) -> Answer? = { _ in nil }) {
         self.descriptor = descriptor
         self.family = family
+        self.answer = answer
     }
 }
 
@@ -94,6 +98,9 @@ final class KernelObserver: @unchecked Sendable {
     }
 
     func answer(_ query: Query) {
+        if let answer = replayed?.answer(query) {
+            return loop.perform { [weak self] in self?.observe(.answer(answer), .now()) }
+        }
         queries.ask(query, names: names) { [loop, weak self] result in
             loop.perform { self?.deliver(result) }
         }

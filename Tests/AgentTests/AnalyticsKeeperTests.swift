@@ -6,7 +6,7 @@ import Glibc
 import Hashing
 import JSON
 import Platform
-import Rules
+@testable import Rules
 import SystemBus
 import TestSupport
 import Testing

@@ -30,11 +30,11 @@ struct ControlServiceTests {
         let methods = text.split(separator: "\n").map { $0.split(separator: " ").prefix(4).joined(separator: " ") }
         #expect(
             methods.filter { $0.hasPrefix(".") } == [
-                ".GrantPermission method u s", ".Hold method sbtb t", ".ListGrants method - au",
-                ".Release method s -", ".Reload method - u", ".RequestPermission method - s",
-                ".RequireSecondFactor method s s", ".ResetProxy method - s", ".RevokePermission method u s",
-                ".Run method s -",
-                ".SecondFactorStatus method - a{sv}",
+                ".AnalyticsStatus method - s", ".GrantPermission method u s", ".Hold method sbtb t",
+                ".ListGrants method - au", ".PurgeAnalytics method b u", ".Release method s -", ".Reload method - u",
+                ".RequestPermission method - s", ".RequireSecondFactor method s s", ".ResetProxy method - s",
+                ".RevokePermission method u s", ".RotateHashKey method - s", ".Run method s -",
+                ".SecondFactorStatus method - a{sv}", ".SetAnalyticsConsent method b -",
             ])
         let names = try bus.ask("introspect", "--xml-interface", "io.vicinity", "/io/vicinity").output
         for name in ["rule", "on", "microseconds", "until_network_change"] {

@@ -65,8 +65,15 @@ struct LeakTests {
         let directory = "/run/vicinity-test-\(UInt32.random(in: 0 ... .max))"
         let bus: TestBus
         let process = Process()
-        private let kernel: Int32
+        private let radio = Pipe()
         private let journal: Int32
+        private let received = Received()
+
+        final class Received: Sendable {
+            private let octets = Lock([UInt8]())
+            func withLock<Result: Sendable>(_ body: (inout [UInt8]) -> Result) -> Result { octets.withLock(body) }
+        }
+
         private let build = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent(".build/debug")
         /// What commands have said, and may say nothing of.
@@ -88,10 +95,8 @@ struct LeakTests {
             for program in ["replaying-agent", "vicinity"] {
                 try TestBus.copyProgram(build.path + "/" + program, to: directory)
             }
-            var ends: [Int32] = [-1, -1]
-            #expect(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
-            kernel = ends[0]
             journal = try Self.listen(at: directory + "/journal/socket")
+            Self.collect(journal, into: received)
             mkdir("/run/systemd", 0o755)
             mkdir("/run/systemd/journal", 0o755)
             let output = directory + "/errors"
@@ -106,7 +111,7 @@ struct LeakTests {
                     "$1/etc" "$1/run" "$1/state" "$1/log"
                 """
             process.arguments = ["--net", "--mount", "sh", "-ec", script, "sh", directory]
-            process.standardInput = FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
+            process.standardInput = radio
             process.standardError = FileHandle(forWritingAtPath: output)
             process.standardOutput = FileHandle(forWritingAtPath: output)
             process.environment = ProcessInfo.processInfo.environment
@@ -119,12 +124,13 @@ struct LeakTests {
                 kill(process.processIdentifier, SIGKILL)
                 process.waitUntilExit()
             }
-            for descriptor in [kernel, journal] { close(descriptor) }
+            shutdown(journal, Int32(SHUT_RDWR.rawValue))
+            close(journal)
             try? FileManager.default.removeItem(atPath: directory)
         }
 
         private static func listen(at path: String) throws -> Int32 {
-            let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
@@ -139,19 +145,24 @@ struct LeakTests {
         }
 
         /// What the journal was sent so far.
-        func entries() -> [UInt8] {
-            var octets: [UInt8] = []
-            var buffer = [UInt8](repeating: 0, count: 1 << 18)
-            while true {
-                let count = recv(journal, &buffer, buffer.count, Int32(MSG_DONTWAIT.rawValue))
-                guard count > 0 else { return octets }
-                octets += buffer[..<count]
+        var entries: [UInt8] { received.withLock { $0 } }
+
+        /// Whoever writes to a journal that nobody reads waits.
+        private static func collect(_ descriptor: Int32, into received: Received) {
+            let thread = Thread {
+                var buffer = [UInt8](repeating: 0, count: 1 << 18)
+                while true {
+                    let count = recv(descriptor, &buffer, buffer.count, 0)
+                    guard count > 0 else { return }
+                    received.withLock { $0 += buffer[..<count] }
+                }
             }
+            thread.start()
         }
 
-        func send(_ signal: Signal) {
-            #expect(
-                signal.bytes.withUnsafeBytes { Glibc.send(kernel, $0.baseAddress, $0.count, 0) } == signal.bytes.count)
+        /// See `ReplayingAgent`.
+        func radio(_ words: String...) throws {
+            try radio.fileHandleForWriting.write(contentsOf: Data((words.joined(separator: " ") + "\n").utf8))
         }
 
         var socket: String { directory + "/run/events.sock" }
@@ -231,8 +242,7 @@ struct LeakTests {
     }
 
     private func visit(_ stage: Stage, _ octets: [UInt8], _ number: UInt8, _ client: inout FeedClient) throws {
-        let accessPoint = AccessPoint("", number, .open).with { $0.ssid = octets }
-        stage.send(.connect(accessPoint))
+        try stage.radio("connect", octets.hexadecimal, "\(number)")
         let joined = try read(&client, "wifi.joined")
         #expect(joined["wifi"]?["ssid_hex"]?.string == octets.hexadecimal)
         _ = try read(&client, "network.entered")
@@ -242,20 +252,14 @@ struct LeakTests {
         let stage = try Stage(rules: Self.rules, configuration: "[permission]\ndefault = \"hashed\"\n")
         var client = try stage.reader()
         _ = client.next()
-        stage.send(.interface())
         var number: UInt8 = 1
         for canary in Canary.names {
             try visit(stage, canary.octets, number, &client)
             // A driver that roams by itself tells the key with it.
-            let next = AccessPoint("", number + 100, .open).with { $0.ssid = canary.octets }
-            stage.send(
-                .roam(
-                    next,
-                    secrets: Wire.nest(122, Wire.attribute(1, Canary.key.octets))
-                        + Wire.attribute(254, Canary.key.octets)))
+            try stage.radio("roam", canary.octets.hexadecimal, "\(number + 100)", Canary.key.octets.hexadecimal)
             _ = try read(&client, "wifi.roamed")
             try ask(stage)
-            stage.send(.disconnect(reason: 3))
+            try stage.radio("disconnect")
             _ = try read(&client, "network.left")
             number += 1
         }
@@ -334,7 +338,7 @@ struct LeakTests {
                 "unlisted hmac-sha256", "unlisted hmac-sha256", "unlisted nomap", "glob hmac-sha256",
                 "hidden hmac-sha256", "office sha256",
             ])
-        let journal = stage.entries()
+        let journal = stage.entries
         #expect(Data(journal).range(of: Data("VICINITY_WIFI_ENVIRONMENT=hmac-sha256:".utf8)) != nil)
         #expect(files.contains { $0.path == "state/history.jsonl" && !$0.contents.isEmpty })
         for canary in Canary.names + [.key] {

@@ -114,8 +114,9 @@ import Testing
                 #expect(throws: HashKeyError.isOpen(place.path)) { try HashKey.shared(place.path) }
             }
         }
-        for contents in ["", "x", digits + "00", String(digits.dropLast()), digits + "\n\n", digits.replacing("0", with: "g")]
-        {
+        for contents in [
+            "", "x", digits + "00", String(digits.dropLast()), digits + "\n\n", digits.replacing("0", with: "g"),
+        ] {
             try Data(contents.utf8).write(to: URL(fileURLWithPath: place.path))
             chmod(place.path, 0o600)
             #expect(throws: HashKeyError.isNoKey(place.path)) { try HashKey.shared(place.path) }

@@ -11,7 +11,7 @@ import Testing
     private static let keys =
         FileChecker.keys + [
             ("vicinity.toml", Set(AgentConfiguration.keys)), ("connectivity", Set(FileChecker.connectivityKeys)),
-            ("permission", Set(FileChecker.permissionKeys)),
+            ("permission", Set(FileChecker.permissionKeys)), ("analytics", Set(FileChecker.analyticsKeys)),
         ]
 
     private func lines(_ path: String) throws -> [String] {

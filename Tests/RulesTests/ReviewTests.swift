@@ -51,21 +51,21 @@ import Testing
     /// What the pipeline that computes a pin prints when it got no key.
     @Test func pinsOfNothing() {
         func network(_ pin: String) -> String {
-            "[network.a]\nssid = [\"A\"]\nsecurity = [\"personal\"]\nprobe = { url = \"https://a.example/\", "
+            "[network.a]\nssid = [\"A\"]\nprivate = true\nsecurity = [\"personal\"]\nprobe = { url = \"https://a.example/\", "
                 + "spki-sha256 = [\"\(pin)\"] }\n"
         }
-        let found = "4:1 bad-value: a pin is the SHA-256 of nothing, so no key was read where it was computed"
+        let found = "5:1 bad-value: a pin is the SHA-256 of nothing, so no key was read where it was computed"
         #expect(warnings(network("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")) == [found])
         #expect(warnings(network("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")) == [found])
         #expect(warnings(network("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b856")) == [])
     }
 
     @Test func weakEvidence() {
-        let home = "[network.home]\nssid = [\"Home\"]\nsecurity = [\"personal\"]\n"
+        let home = "[network.home]\nssid = [\"Home\"]\nsecurity = [\"personal\"]\nprivate = true\n"
         let office = "[network.office]\nssid = [\"Corp\"]\nsecurity = [\"enterprise\"]\n"
         #expect(
             warnings(home + "[rule.a]\noff = \"home\"\npam = \"require\"\naccept-weak-evidence = \"my own key\"\n") == [
-                "5:7 weak-evidence: \"the end of pam require\" lowers protection by weak evidence here, since \"my own key\""
+                "6:7 weak-evidence: \"the end of pam require\" lowers protection by weak evidence here, since \"my own key\""
             ])
         #expect(
             warnings(office + "[rule.a]\non = \"office\"\npam = \"skip\"\naccept-weak-evidence = \"x\"\n") == [
