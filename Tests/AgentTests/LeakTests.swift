@@ -124,7 +124,7 @@ struct LeakTests {
                 kill(process.processIdentifier, SIGKILL)
                 process.waitUntilExit()
             }
-            shutdown(journal, Int32(SHUT_RDWR.rawValue))
+            shutdown(journal, Int32(SHUT_RDWR))
             close(journal)
             try? FileManager.default.removeItem(atPath: directory)
         }
