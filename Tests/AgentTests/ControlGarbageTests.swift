@@ -49,7 +49,8 @@ struct ControlGarbageTests {
         ("Hold", [.text("nas"), .flag(true), .unsigned64(0), .flag(false)]), ("Release", [.text("nas")]),
         ("Run", [.text("nas")]), ("Reload", []), ("RequestPermission", []), ("GrantPermission", [.unsigned(7)]),
         ("RevokePermission", [.unsigned(7)]), ("ListGrants", []), ("ResetProxy", []), ("SecondFactorStatus", []),
-        ("RequireSecondFactor", [.text("why")]),
+        ("RequireSecondFactor", [.text("why")]), ("RotateHashKey", []), ("PurgeAnalytics", [.flag(false)]),
+        ("SetAnalyticsConsent", [.flag(true)]), ("AnalyticsStatus", []),
     ]
 
     @Test func noMethodTakesWhatItIsNotMeantFor() throws {

@@ -99,10 +99,10 @@ import Testing
     @Test func examplesAreRight() throws {
         for command in CommandTable.commands {
             for (line, meaning) in command.examples {
-                // As a shell takes it apart, up to the pipe.
+                // As a shell takes it apart, up to where its input and output go.
                 let process = Process()
                 process.executableURL = URL(fileURLWithPath: "/bin/sh")
-                process.arguments = ["-c", "printf '%s\\n' \(line.split(separator: "|").first ?? "")"]
+                process.arguments = ["-c", "printf '%s\\n' \(line.split { "|<>".contains($0) }.first ?? "")"]
                 let output = Pipe()
                 process.standardOutput = output
                 try process.run()
