@@ -275,7 +275,12 @@ class ConsoleTests(AskedTests):
     def question(self):
         def find():
             for path in machine.QUESTIONS.glob("ask.*"):
-                lines = dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line)
+                try:
+                    text = path.read_text()
+                except FileNotFoundError:
+                    # Of the question before, which is over.
+                    continue
+                lines = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
                 if "Socket" in lines and lines["Socket"] not in self.answered:
                     return lines
             return None
