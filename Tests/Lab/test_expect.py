@@ -149,18 +149,23 @@ class Decisions(unittest.TestCase):
         del lines[3]
         self.assertNotEqual(expect.judge_feed(one, {}, [json.dumps(entry) for entry in lines]), [])
 
-    def test_private_names_are_hashed_with_a_key(self):
-        one = SimpleNamespace(aps={"home": SimpleNamespace(ssid=b"Seven Oaks", bssid="02:00:00:00:01:00")},
-                              rules={"a.toml": "[network.home]\nprivate = true\n"})
-        entered = [{"type": "network.entered", "network": {"name": "home"}}]
-        log = {"type": "network.entered", "network": "home", "network_type": "wifi"}
-        bare = {**log, "wifi_environment": "sha256:" + hashlib.sha256(b"Seven Oaks").hexdigest()}
-        keyed = {**log, "wifi_environment": "hmac-sha256:0123abcd:" + "0" * 64}
-        for rules, good, bad in ((one.rules, keyed, bare), (one.rules, keyed, log), ({}, bare, keyed), ({}, bare, log)):
-            one.rules = rules
-            raw = [json.dumps(line) for line in entered]
-            self.assertEqual(expect.judge_analytics(one, raw, [json.dumps(good)]), [])
-            self.assertNotEqual(expect.judge_analytics(one, raw, [json.dumps(bad)]), [])
+    def test_only_listed_names_are_hashed_without_a_key(self):
+        one = SimpleNamespace(aps={"home": SimpleNamespace(ssid=b"Seven Oaks", bssid="02:00:00:00:01:00")})
+        rules = "[network.home]\nssid = [\"Seven Oaks\"]\n"
+        bare = "sha256:" + hashlib.sha256(b"Seven Oaks").hexdigest()
+        keyed = "hmac-sha256:0123abcd:" + "0" * 64
+        for text, network, place, is_right in (
+                (rules, "home", bare, True), (rules, "home", None, False), (rules, "home", keyed, False),
+                (rules + "private = true\n", "home", keyed, True),
+                (rules + "private = true\n", "home", bare, False), (rules, "unlisted", bare, True),
+                (rules, "unlisted", keyed, True), (rules, "unlisted", "nomap", True), (rules, "unlisted", "x", False),
+                ("[network.home]\nssid-glob = [\"Seven*\"]\n", "home", bare, False),
+                ("[network.home]\nssid-glob = [\"Seven*\"]\n", "home", keyed, True)):
+            one.rules = {"a.toml": text}
+            feed = [json.dumps({"type": "network.entered", "network": {"name": network}})]
+            line = {"type": "network.entered", "network": network, "network_type": "wifi"}
+            log = [json.dumps(line if place is None else {**line, "wifi_environment": place})]
+            self.assertEqual(expect.judge_analytics(one, feed, log) == [], is_right, (text, network, place))
 
 
 class RuleFiles(unittest.TestCase):

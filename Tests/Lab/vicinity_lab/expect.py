@@ -222,7 +222,7 @@ KEYED = re.compile("hmac-sha256:[0-9a-f]{8}:[0-9a-f]{64}|nomap")
 
 
 def judge_analytics(scenario, feed: list[str], log: list[str]) -> list[str]:
-    """The log says of networks what the feed says, each name as the hash it shall have, none and no address otherwise."""
+    """The log says of networks what the feed says, each name as the hash it shall have, and no address or name."""
     problems = []
     told = told_of_networks([json.loads(line) for line in feed], scenario)
     lines = [json.loads(line) for line in log]
@@ -230,18 +230,29 @@ def judge_analytics(scenario, feed: list[str], log: list[str]) -> list[str]:
     logged = [(line["type"], line["network"]) for line in lines]
     if logged[len(logged) - len(told):] != told:
         problems.append(f"analytics: expected {told}, got {log}")
-    private = {name for text in scenario.rules.values()
-               for name, network in tomllib.loads(text).get("network", {}).items() if network.get("private")}
-    hashes = {"sha256:" + hashlib.sha256(ap.ssid).hexdigest() for ap in scenario.aps.values()}
+    listed, hidden = set(), set()
+    private, exact = set(), set()
+    for text in scenario.rules.values():
+        for name, network in tomllib.loads(text).get("network", {}).items():
+            names = {ssid.encode() for ssid in network.get("ssid", [])}
+            names |= {bytes.fromhex(digits) for digits in network.get("ssid-hex", [])}
+            (hidden if network.get("private") else listed).update(names)
+            if network.get("private"):
+                private.add(name)
+            elif names and "ssid-glob" not in network:
+                exact.add(name)
+    # A listed name is known to everybody, be it that another network has it, as an evil twin does.
+    bare = {"sha256:" + hashlib.sha256(name).hexdigest() for name in listed - hidden}
     for line, text in zip(lines, log):
-        is_listed = line["network"] != "unlisted" and line["network"] not in private
         place = line.get("wifi_environment")
         if (line["network_type"] == "wifi") != (place is not None):
             problems.append(f"analytics: a hash that is too much or missing in {text}")
-        elif place is not None and is_listed and place not in hashes:
-            problems.append(f"analytics: no hash of a listed name in {text}")
-        elif place is not None and not is_listed and not KEYED.fullmatch(place):
+        elif place is not None and place not in bare and not KEYED.fullmatch(place):
             problems.append(f"analytics: the bare hash of a name that is nobody's business in {text}")
+        elif line["network"] in exact and KEYED.fullmatch(place or "") and not listed & hidden and place != "nomap":
+            problems.append(f"analytics: no bare hash of a listed name in {text}")
+        elif line["network"] in private and place is not None and not KEYED.fullmatch(place):
+            problems.append(f"analytics: the bare hash of a private network in {text}")
         for ap in scenario.aps.values():
             name = ap.ssid.decode(errors="replace")
             if name in text or ap.ssid.hex() in text or ap.bssid in text:
