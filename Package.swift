@@ -91,7 +91,8 @@ let package = Package(
         .target(
             name: "Enrichment",
             dependencies: [
-                "Analytics", "Environment", "Feed", "Hashing", "JSON", "Netlink", "Platform", "Rules", "WiFi",
+                "Analytics", "Environment", "Feed", "Hashing", "InstalledRules", "JSON", "Netlink", "Platform", "Rules",
+                "WiFi",
             ],
             swiftSettings: touchingC),
         .target(

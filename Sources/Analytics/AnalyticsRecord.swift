@@ -99,25 +99,7 @@ enum AnalyticsTime {
 
     /// The moment of a text; nil for what the log does not write.
     static func microseconds(of text: some Collection<UInt8>) -> Int64? {
-        let octets = Array(text)
-        guard octets.count == length, octets[4] == UInt8(ascii: "-"), octets[7] == UInt8(ascii: "-"),
-            octets[10] == UInt8(ascii: "T"), octets[13] == UInt8(ascii: ":"), octets[16] == UInt8(ascii: ":"),
-            octets[19] == UInt8(ascii: "Z")
-        else { return nil }
-        func number(_ range: Range<Int>) -> Int64? {
-            octets[range].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-                ? octets[range].reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) } : nil
-        }
-        guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10), let hour = number(11..<13),
-            let minute = number(14..<16), let second = number(17..<19), (1...12).contains(month)
-        else { return nil }
-        // Hinnant's days_from_civil.
-        let shifted = month <= 2 ? year - 1 : year
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-        return (days * 86_400 + hour * 3_600 + minute * 60 + second) * 1_000_000
+        text.count == length ? Moment.microseconds(of: text) : nil
     }
 }
 

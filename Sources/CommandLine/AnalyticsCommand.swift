@@ -149,7 +149,7 @@ enum AnalyticsCommand: Subcommand {
 
     private static func key(_ paths: AgentPaths, _ configuration: AnalyticsConfiguration) throws -> HashKey {
         if configuration.scope == .organisation {
-            return try AgentPaths.organisationKey(configuration, credentials: nil)
+            return try HashKey.organisations(file: configuration.keyFile)
         }
         try AgentIdentity.assume(of: paths.state)
         let loaded = try HashKey.kept(paths.hashKey)

@@ -11,6 +11,8 @@ public final class EnvironmentLabeler: @unchecked Sendable {
     public struct Sources: Sendable {
         /// A directory of rule files, or one; nil for the machine's, which have to be root's.
         public var rules: String?
+        /// A directory with `vicinity.toml`, which says whose the key is; nil for the machine's, which have to be root's.
+        public var configuration: String?
         public var hashKey = "/var/lib/vicinity/hash.key"
         /// The agent's, which is asked where the key cannot be read.
         public var socket = "/run/vicinity/events.sock"

@@ -9,18 +9,11 @@ internal import Platform
 final class HashedFeed: @unchecked Sendable {
     private let loop: EventLoop
     private let socket: String
-    private var connection: Connection?
+    private var channel: LineChannel?
     private var isStarted = false
     private(set) var environments: [Int32: String] = [:]
     /// Called when they are others.
     var onChange: (() -> Void)?
-
-    private final class Connection {
-        let descriptor: FileDescriptor
-        var input: [UInt8] = []
-
-        init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
-    }
 
     /// µs until it is tried again.
     private static let delay: Int64 = 5_000_000
@@ -58,18 +51,21 @@ final class HashedFeed: @unchecked Sendable {
 
     private func connect() {
         guard isStarted else { return }
-        guard let connection = try? Connection(UnixSocket.connect(to: socket, isBlocking: false)),
-            (try? loop.watch(connection.descriptor.rawValue, { [weak self] _ in self?.receive() })) != nil
+        guard let connection = try? UnixSocket.connect(to: socket, isBlocking: false),
+            let channel = try? LineChannel(
+                connection, on: loop, maximumLine: Self.maximumLine, maximumWaiting: Self.maximumLine)
         else { return retry() }
-        self.connection = connection
-        _ = UnixSocket.send(Self.request(follows: true).line[...], on: connection.descriptor.rawValue)
+        channel.onLine = { [weak self] in self?.take($0) }
+        channel.onEnd = { [weak self] in self?.end() }
+        self.channel = channel
+        channel.send(Self.request(follows: true).line)
     }
 
     func stop() {
         isStarted = false
         onChange = nil
-        if let connection { loop.forget(connection.descriptor.rawValue) }
-        connection = nil
+        channel?.close()
+        channel = nil
     }
 
     private func retry() {
@@ -77,25 +73,9 @@ final class HashedFeed: @unchecked Sendable {
     }
 
     private func end() {
-        if let connection { loop.forget(connection.descriptor.rawValue) }
-        connection = nil
+        channel = nil
         set([:])
         retry()
-    }
-
-    private func receive() {
-        guard let connection else { return }
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        guard let count = UnixSocket.receive(into: &buffer, on: connection.descriptor.rawValue) else { return }
-        guard count > 0 else { return end() }
-        connection.input += buffer[..<count]
-        var start = 0
-        while let end = connection.input[start...].firstIndex(of: UInt8(ascii: "\n")) {
-            take(connection.input[start..<end])
-            start = end + 1
-        }
-        connection.input.removeSubrange(..<start)
-        if connection.input.count > Self.maximumLine { end() }
     }
 
     private func take(_ line: ArraySlice<UInt8>) {

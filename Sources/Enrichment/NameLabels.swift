@@ -1,5 +1,6 @@
 internal import Analytics
 internal import Hashing
+internal import InstalledRules
 internal import Platform
 internal import Rules
 internal import WiFi
@@ -16,8 +17,20 @@ struct NameLabels {
                 Files.isDirectory(path) ? RuleFiles(directories: [path], trust: .anyone) : RuleFiles(paths: [path])
             } ?? RuleFiles(trust: .root)
         names = RuleSet.load(files).ruleSet.map { ListedNames($0) }
-        // Never made here: whose it is decides who can compare what it made.
-        key = (try? Files.read(sources.hashKey, limit: HashKey.length)).flatMap { HashKey($0) }
+        key = NameLabels.key(sources)
+    }
+
+    /// Never made here: whose it is decides who can compare what it made. Nil also where nobody can say which it is.
+    private static func key(_ sources: EnvironmentLabeler.Sources) -> HashKey? {
+        let directories =
+            sources.configuration.map { ([$0], RuleFiles.Trust.anyone) }
+            ?? (InstalledRules.Directories.system.configuration, .root)
+        let files = RuleFiles.configuration(in: directories.0, trust: directories.1)
+        guard let analytics = AgentConfiguration.load(files).configuration?.analytics else { return nil }
+        switch analytics.scope {
+        case .organisation: return try? HashKey.organisations(file: analytics.keyFile)
+        case .host: return (try? Files.read(sources.hashKey, limit: HashKey.length)).flatMap { HashKey($0) }
+        }
     }
 
     /// Nil where only who has the key can tell: the agent, perhaps.

@@ -18,7 +18,8 @@ import WiFi
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
             try rules.write(toFile: directory + "/a.toml", atomically: true, encoding: .utf8)
             if let key { try Data(key).write(to: URL(fileURLWithPath: directory + "/hash.key")) }
-            sources.rules = directory
+            sources.rules = directory + "/a.toml"
+            sources.configuration = directory
             sources.hashKey = directory + "/hash.key"
             sources.socket = directory + "/none.sock"
         }
@@ -64,6 +65,24 @@ import WiFi
         }
         // Wrong files say of no name that it is everybody's.
         #expect(try label("Corp-Staff", Place("[network.office", key: nil)) == nil)
+    }
+
+    /// The host's own may still be there, and says nothing to who has the organisation's.
+    @Test func anOrganisationsKeyIsTheOneThatCounts() throws {
+        let place = try Place(Self.rules)
+        let file = place.directory + "/shared.key"
+        func configure(_ text: String) throws {
+            try text.write(toFile: place.directory + "/vicinity.toml", atomically: true, encoding: .utf8)
+        }
+        try configure("[analytics]\nscope = \"organisation\"\nkey-file = \"\(file)\"\n")
+        #expect(try label("Seven Oaks", place) == nil)
+        try Data(Array(1..<33)).write(to: URL(fileURLWithPath: file))
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
+        let key = try #require(HashKey(Array(1..<33)))
+        #expect(try label("Seven Oaks", place) == key.hash(Array("Seven Oaks".utf8)))
+        // Nobody can say whose it is.
+        try configure("[analytics\n")
+        #expect(try label("Seven Oaks", place) == nil)
     }
 
     // MARK: Where the machine is

@@ -109,7 +109,8 @@ final class AnalyticsKeeper {
         var problem: String?
         if let configuration, configuration.scope == .organisation {
             do throws(HashKeyError) {
-                let key = try AgentPaths.organisationKey(configuration, credentials: AgentPaths.credentials)
+                let key = try HashKey.organisations(
+                    file: configuration.keyFile, credentials: AgentPaths.credentials)
                 report("hash key", nil)
                 return key
             } catch {

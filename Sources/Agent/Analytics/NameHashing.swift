@@ -29,37 +29,3 @@ package struct NameHashing: Sendable {
     /// have not.
     package func told(_ ssid: SSID) -> String { PlaceHash.of(ssid, isOpen: names.isOpen(ssid), by: key) }
 }
-
-extension AgentPaths {
-    /// As systemd hands the organisation's key over, systemd.exec(5) under CREDENTIALS.
-    package static let credential = "vicinity.hash-key"
-
-    /// Where the organisation's key may be, the likeliest first.
-    package static func organisationKeys(_ configuration: AnalyticsConfiguration, credentials: String?) -> [String] {
-        if let file = configuration.keyFile { return [file] }
-        return credentials.map { ["\($0)/\(credential)"] }
-            // Outside of the unit: what systemd hands over, or would.
-            ?? ["/run/credentials/vicinityd.service", "/etc/credstore", "/run/credstore", "/usr/lib/credstore"]
-            .map { "\($0)/\(credential)" }
-    }
-
-    /// The organisation's key.
-    ///
-    /// - Parameter credentials: `$CREDENTIALS_DIRECTORY`.
-    package static func organisationKey(
-        _ configuration: AnalyticsConfiguration, credentials: String?
-    ) throws(HashKeyError) -> HashKey {
-        let paths = organisationKeys(configuration, credentials: credentials)
-        var first: HashKeyError?
-        for path in paths {
-            do throws(HashKeyError) {
-                return try HashKey.shared(path)
-            } catch {
-                // That one is missing is no reason to look no farther, unless all are.
-                guard case .unreadable(let problem) = error, problem.isMissing else { throw error }
-                first = first ?? error
-            }
-        }
-        throw first ?? .isNoKey(credential)
-    }
-}
